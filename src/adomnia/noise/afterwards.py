@@ -6,15 +6,18 @@ same simulation again, and a replay the same answer.
 
 from collections.abc import Iterable
 from hashlib import sha256
+from typing import TypeAlias
 
 import numpy as np
 
 from adomnia.noise.integers import Integers
 
+Generator: TypeAlias = np.random.Generator
+
 _KEY_BYTES = 16  # of Philox, a counter-based generator whose streams do not depend on the platform
 
 
-def follow(released: Iterable[Integers], purpose: str) -> np.random.Generator:
+def follow(released: Iterable[Integers], purpose: str) -> Generator:
     """A generator that follows from released integers and from what it is for.
 
     >>> import numpy as np

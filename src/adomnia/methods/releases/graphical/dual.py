@@ -10,7 +10,7 @@ import numpy as np
 
 from adomnia.methods.releases.graphical.axes import Projection, Table
 from adomnia.methods.releases.graphical.descent import Vector, descend
-from adomnia.methods.releases.graphical.propagation import Propagation
+from adomnia.methods.releases.graphical.propagation import BeliefPropagation
 from adomnia.methods.releases.graphical.trees import Columns, JunctionTree
 
 
@@ -36,7 +36,8 @@ class Dual:
         deviations = [deviation for _, _, deviation in ordered]
         self._variances = np.repeat(np.square(deviations), [values.size for _, values, _ in ordered])
         self._unit = 1 / float(np.median(deviations))
-        self._propagation = Propagation(tree)
+        self._propagation = BeliefPropagation(tree)
+        self._cliques = [np.empty(tree.shape(clique)) for clique in tree.cliques]  # filled anew for each gradient
 
     def improve(
         self, factors: Mapping[Columns, Table], pull: float, tolerance: float, most: int
@@ -67,7 +68,9 @@ class Dual:
 
     def believe(self, factors: Mapping[Columns, Table]) -> list[Table]:
         """The probabilities of each clique's cells where these are all factors."""
-        return self._propagation.run(self._gather(factors))
+        tables = self._gather(factors)
+        self._propagation.run(tables)
+        return tables
 
     def _loss(self, errors: Vector) -> float:
         return float(errors @ (errors / self._variances)) / 2
@@ -85,10 +88,13 @@ class Dual:
     def _expect(self, before: Sequence[Table], added: Vector) -> Vector:
         """Expected counts of all measured tables, one after the other."""
         first = len(before)
-        tables = [*before, *(added[part].reshape(shape) for part, shape in self._layout)]
+        tables = [*self._cliques, *(added[part].reshape(shape) for part, shape in self._layout)]
+        for clique, potential in zip(self._cliques, before, strict=True):
+            np.copyto(clique, potential)
         for place, host, projection in reversed(self._hosts):
-            tables[host] = tables[host] + projection.spread(tables[place])
-        tables[:first] = self._propagation.run(tables[:first])
+            out = tables[host] if host < first else None
+            tables[host] = np.add(tables[host], projection.spread(tables[place]), out=out)
+        self._propagation.run(self._cliques)
         for place, host, projection in self._hosts:
             tables[place] = projection.collapse(tables[host])
         return np.concatenate([table.ravel() for table in tables[first:]]) * self._rows

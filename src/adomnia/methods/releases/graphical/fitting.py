@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.methods.releases.graphical.axes import Table
 from adomnia.methods.releases.graphical.dual import Dual
 from adomnia.methods.releases.graphical.models import Model
 from adomnia.methods.releases.graphical.trees import Columns, JunctionTree, build_tree
@@ -64,7 +65,7 @@ def fit(  # noqa: PLR0913 - what is measured, where to start, and when to stop
     rows = max(estimate_total(measured) if total is None else total, 0.0)
     tree = build_tree(sizes, [table.columns for table in measured])
     merged = _merge(tree, measured)
-    dual = Dual(tree, [(table.columns, table.values, table.deviation) for table in merged], max(rows, 1.0))
+    dual = Dual(tree, merged, max(rows, 1.0))
     factors, loss, left = dict(start.factors) if start is not None else {}, np.inf, iterations
     pulls = chain(_PULLS[0 if start is None else 1 :], repeat(_LAST_PULL))
     while left > 0:
@@ -75,8 +76,8 @@ def fit(  # noqa: PLR0913 - what is measured, where to start, and when to stop
     return Model(tree.sizes, tree, factors, tuple(dual.believe(factors)), rows)
 
 
-def _merge(tree: JunctionTree, measured: Sequence[MeasuredTable]) -> list[MeasuredTable]:
-    """One table for each set of columns: the mean of all its measurements, each as much as it is precise."""
+def _merge(tree: JunctionTree, measured: Sequence[MeasuredTable]) -> list[tuple[Columns, Table, float]]:
+    """One table for each set of columns, with its deviation: the mean of all, each as much as it is precise."""
     alike = defaultdict[Columns, list[MeasuredTable]](list)
     for table in measured:
         alike[table.columns].append(table)
@@ -84,5 +85,5 @@ def _merge(tree: JunctionTree, measured: Sequence[MeasuredTable]) -> list[Measur
     for columns, tables in alike.items():
         weights = np.array([table.deviation**-2 for table in tables])
         values = np.array([table.values.reshape(tree.shape(columns)) for table in tables], float)
-        merged.append(MeasuredTable(columns, np.tensordot(weights, values, 1) / weights.sum(), weights.sum() ** -0.5))
+        merged.append((columns, np.tensordot(weights, values, 1) / weights.sum(), float(weights.sum() ** -0.5)))
     return merged

@@ -8,6 +8,8 @@ import numpy as np
 from adomnia.methods.releases.graphical.axes import Projection, Table, contract
 from adomnia.methods.releases.graphical.trees import Columns, JunctionTree
 
+_COPYING = 10  # what it takes to bring a cell into its place, in products that are summed
+
 
 @dataclass(frozen=True)
 class _Split:
@@ -79,7 +81,7 @@ class Joints:
     def _count_work(self, columns: Columns, split: _Split) -> int:
         parts = split.parts(columns)
         joined = self.tree.count([*{*columns, *split.separator}])
-        return joined + sum(self.tree.count(part) + self._plan(part)[0] for part in parts)
+        return joined + sum(_COPYING * self.tree.count(part) + self._plan(part)[0] for part in parts)
 
 
 def _split(tree: JunctionTree) -> tuple[_Split, ...]:

@@ -5,9 +5,10 @@ from numpy.typing import NDArray
 
 from adomnia.methods.releases.graphical.models import Model
 from adomnia.methods.releases.graphical.trees import Columns, JunctionTree
+from adomnia.noise.afterwards import Generator
 
 
-def draw_rows(model: Model, number: int, generator: np.random.Generator) -> NDArray[np.int32]:
+def draw_rows(model: Model, number: int, generator: Generator) -> NDArray[np.int32]:
     """So many rows, one place of a value for each column.
 
     Cliques are filled one after the other. The rows that agree on what a clique shares with those before it are dealt
@@ -38,15 +39,13 @@ def _code(tree: JunctionTree, rows: NDArray[np.int32], columns: Columns) -> NDAr
     return codes
 
 
-def _sort_randomly(groups: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64]:
+def _sort_randomly(groups: NDArray[np.int64], generator: Generator) -> NDArray[np.int64]:
     """The places of rows by group, those of a group in random order."""
     mixed = generator.permutation(len(groups))
     return mixed[np.argsort(groups[mixed], kind="stable")]
 
 
-def _round_counts(
-    weights: NDArray[np.float64], totals: NDArray[np.int64], generator: np.random.Generator
-) -> NDArray[np.int64]:
+def _round_counts(weights: NDArray[np.float64], totals: NDArray[np.int64], generator: Generator) -> NDArray[np.int64]:
     """Whole numbers whose lines have these totals and are less than 1 from the expected ones, on average equal to them.
 
     Running sums are rounded after the same random shift for the whole line: each number goes up as often as it should.

@@ -1,8 +1,8 @@
 """Junction trees: cliques of columns, joined so that whatever is measured lies within one of them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import prod
 from typing import ClassVar, TypeAlias
 
@@ -52,7 +52,9 @@ def build_tree(sizes: Sequence[int], cliques: Sequence[Columns]) -> JunctionTree
     >>> build_tree([2, 3, 4], [(0, 1), (1, 2)]).cliques
     ((0, 1), (1, 2))
     """
-    maximal = sorted(_columns(mask) for mask in _triangulate(sizes, cliques))
+    if not sizes or min(sizes) < 1:
+        raise ValueError(f"JunctionTree sizes must be at least one, each of at least 1, got {tuple(sizes)}.")
+    maximal = sorted(_columns(mask) for mask in _triangulate(tuple(sizes), cliques)[1])
     order, edges = _span(maximal)
     return JunctionTree(tuple(sizes), tuple(maximal[place] for place in order), edges)
 
@@ -63,14 +65,14 @@ def count_cells(sizes: Sequence[int], cliques: Sequence[Columns]) -> int:
     >>> count_cells([2, 3, 4], [(0, 1), (1, 2)])
     18
     """
-    return sum(prod(sizes[column] for column in _columns(mask)) for mask in _triangulate(sizes, cliques))
+    return _triangulate(tuple(sizes), cliques)[0]
 
 
-def _triangulate(sizes: Sequence[int], cliques: Sequence[Columns]) -> list[int]:
-    """The maximal cliques, as bits, that two rules of elimination lead to: those with fewer cells together."""
+def _triangulate(sizes: tuple[int, ...], cliques: Sequence[Columns]) -> tuple[int, list[int]]:
+    """Cells and maximal cliques, as bits, that two rules of elimination lead to: the fewer cells of both."""
     neighbours = _join(len(sizes), cliques)
     found = [_eliminate(sizes, list(neighbours), by_fill=by_fill) for by_fill in (False, True)]
-    return min(found, key=lambda pair: pair[0])[1]
+    return min(found, key=lambda pair: pair[0])
 
 
 def _join(number: int, cliques: Sequence[Columns]) -> list[int]:
@@ -83,7 +85,7 @@ def _join(number: int, cliques: Sequence[Columns]) -> list[int]:
     return neighbours
 
 
-def _eliminate(sizes: Sequence[int], neighbours: list[int], *, by_fill: bool) -> tuple[int, list[int]]:
+def _eliminate(sizes: tuple[int, ...], neighbours: list[int], *, by_fill: bool) -> tuple[int, list[int]]:
     """Cells and maximal cliques when the column goes first that makes the smallest clique, or joins the fewest pairs.
 
     Ties go to the smaller clique, then to the first column: the same tables always give the same tree.
@@ -108,24 +110,21 @@ def _eliminate(sizes: Sequence[int], neighbours: list[int], *, by_fill: bool) ->
     return cells, maximal
 
 
-def _key(sizes: Sequence[int], neighbours: list[int], column: int, *, by_fill: bool) -> tuple[int, int, int]:
-    near = _columns(neighbours[column])
-    fill = sum((neighbours[column] & ~neighbours[other]).bit_count() for other in near) if by_fill else 0
-    cells = 1
-    for other in near:
-        cells *= sizes[other]
-    return (fill, cells, column) if by_fill else (cells, cells, column)
+def _key(sizes: tuple[int, ...], neighbours: list[int], column: int, *, by_fill: bool) -> tuple[int, int, int]:
+    near = neighbours[column]
+    cells = _count(sizes, near)
+    fill = sum((near & ~neighbours[other]).bit_count() for other in _columns(near)) if by_fill else 0
+    return fill, cells, column
 
 
+@lru_cache(maxsize=2**14)
 def _columns(mask: int) -> Columns:
-    return tuple(_bits(mask))
+    return tuple(column for column in range(mask.bit_length()) if mask >> column & 1)
 
 
-def _bits(mask: int) -> Iterator[int]:
-    while mask:
-        low = mask & -mask
-        yield low.bit_length() - 1
-        mask ^= low
+@lru_cache(maxsize=2**14)
+def _count(sizes: tuple[int, ...], mask: int) -> int:
+    return prod(sizes[column] for column in _columns(mask))
 
 
 def _span(cliques: Sequence[Columns]) -> tuple[list[int], tuple[tuple[int, int], ...]]:
