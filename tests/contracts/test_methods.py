@@ -74,7 +74,7 @@ def test_its_signature_is_complete_and_takes_no_name_of_an_option(name):
     assert all(each.meaning and not each.meaning.endswith(".") for each in method.parameters)
     assert all((each.kind == "choice") == bool(each.choices) for each in method.parameters)
     assert method.summary.endswith(".")
-    assert method.returns
+    assert method.returns or method.shows
     assert method_record(method)["schema"]["additionalProperties"] is False
 
 
@@ -114,7 +114,8 @@ def test_its_table_has_one_shape_whatever_the_data_and_says_finite_things(name, 
     for table in tables_of(plan, price):
         columns = (*table.labels, *table.estimates, *table.facts)
         held = {column: read_column(table, column) for column in columns}
-        shapes.add((columns, tuple(table.labels.items()), table.rows))
+        drawn = table.product is not None and not table.estimates  # rows of nobody, which differ with the noise
+        shapes.add((columns, () if drawn else tuple(table.labels.items()), table.rows))
         for column, values in held.items():
             assert len(values) == table.rows, column
             assert all(not isinstance(value, float) or isfinite(value) for value in values), column

@@ -11,8 +11,7 @@ from adomnia.plans.plan import Plan
 from adomnia.plans.public_rows import PublicRows
 from adomnia.plans.words import term_in_words
 from adomnia.pricing.bills import error_in_words, format_cost, noise_in_words, sensitivity_in_words, show_share
-from adomnia.pricing.parts import split_price
-from adomnia.pricing.quotes import Expected, Measurement, Quote, list_measures, quote_plan
+from adomnia.pricing.quotes import Expected, Measurement, Quote, list_measures, quote_plan, rehearse_plan
 from adomnia.privacy.amounts import show_up
 from adomnia.privacy.events import Price, Pure
 from adomnia.privacy.keys import Key, is_open, key_cells
@@ -80,11 +79,11 @@ def _measurement_node(place: int, line: Measurement, quoted: Quote | None) -> No
 def _output_nodes(plan: Plan, price: Price, lines: Sequence[Measurement], quoted: Quote | None) -> Iterator[Node]:
     expected = {} if quoted is None else {each.name: tuple(_error_nodes(each, quoted.rows)) for each in quoted.outputs}
     first = {measure: place for place, measure in enumerate(list_measures(plan, price), 1)}
-    paid = dict(zip(plan.statistics, split_price(plan, price), strict=True))
+    rehearsed = dict(zip(plan.statistics, rehearse_plan(plan, price), strict=True))
 
     def made(term: Term) -> str:
         spend(_STEPS_OF_A_QUERY * sum(len(each.queries) for each in statistics_of(term)))
-        asked = (measure for each in statistics_of(term) for measure in paid[each][0].rehearse(paid[each][1]))
+        asked = (measure for each in statistics_of(term) for measure in rehearsed[each])
         places = sorted({first[measure] for measure in asked})
         few = len(places) <= _NAMED
         named = ", ".join(f"[{place}] {lines[place - 1].what}" if few else f"[{place}]" for place in places)
