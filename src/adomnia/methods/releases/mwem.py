@@ -184,7 +184,7 @@ METHOD = Method(
     ),
     _build,
     {},
-    "SELECT * FROM mwem((SELECT sex, city, member FROM people), size => 50)",
+    "SELECT * FROM mwem(people, columns => (age, sex, city), bins => 4, size => 50)",
     {"mbi": "mwem+pgm"},
     shows=show_columns,
 )

@@ -104,8 +104,12 @@ def _price(visit: Visit, budgets: Budgets, empty: PriceView) -> PriceView:
     except Refusal as refusal:
         if refusal.code != "public_table":
             raise
-        rows = Coming("Rows of public tables, exact and free: they are about nobody.", grouped=False)
-        return replace(empty, state="free", reads=(Piece("Rows of public tables, as they are."),), coming=rows)
+        if "is a release" in refusal.why:
+            told, read = "What a release says, free: it was paid for before.", "A release, and no data."
+        else:
+            told = "Rows of public tables, exact and free: they are about nobody."
+            read = "Rows of public tables, as they are."
+        return replace(empty, state="free", reads=(Piece(read),), coming=Coming(told, grouped=False))
     priced = replace(_name_price(_add_words(empty, quote), quote), state="priced")
     draft = plan_draft(asked.question(), visit.curator.catalog, visit.visitor.name) if is_quick() else None
     paid = None if draft is None else find_paid(visit, draft.question, draft.plan)
