@@ -10,7 +10,7 @@ from adomnia.statistics.products import Places
 
 MOST_ROWS = 2_000_000
 _MOST_PASSES = 40
-_WORK = 100_000_000  # rows that are looked at in all passes over all tables
+_WORK = 30_000_000  # rows that are looked at in all passes over all tables
 _SLOWER = 0.9  # of what is wrong is moved, in each pass so much of what the one before moved
 
 
@@ -57,7 +57,10 @@ def _move(rows: Places, columns: Columns, table: Places, pace: float, generator:
     places, wanted = _place(rows, columns, table.shape), table.ravel()
     counts = np.bincount(places, minlength=wanted.size)
     shuffled = generator.permutation(len(rows))
-    order = shuffled[np.argsort(places[shuffled], kind="stable")]  # by cells, in each of them at random
+    small = places.astype(
+        np.uint16 if wanted.size <= 2**16 else np.int64
+    )  # sorted without comparing, where they can be
+    order = shuffled[np.argsort(small[shuffled], kind="stable")]  # by cells, in each of them at random
     starts = np.cumsum(counts) - counts
     surplus = np.ceil(pace * np.maximum(counts - wanted, 0)).astype(np.int64)
     ranks = np.arange(len(rows)) - starts[places[order]]

@@ -28,7 +28,7 @@ from adomnia.methods.releases.planning import (
     list_tables,
     plan_tables,
 )
-from adomnia.methods.releases.residuals import NoisyMarginal, Residuals
+from adomnia.methods.releases.residuals import Columns, NoisyMarginal, Residuals
 from adomnia.noise.afterwards import follow
 from adomnia.privacy.events import Price, Pure
 from adomnia.privacy.queries import Query
@@ -75,10 +75,18 @@ class Marginals(Analysis):
         """How many values each column has."""
         return tuple(map(len, self.columns))
 
+    @cached_property
+    def tables(self) -> tuple[Columns, ...]:
+        """Those that are shown, by the places of their columns: all of whose cells count alike in what is measured.
+
+        Without those of fewer columns and the total, these would be as good as not measured where tables are large.
+        """
+        return list_closure(self.sizes, self.ways)
+
     @property
     def plan(self) -> TablePlan:
         """Which tables are measured."""
-        return plan_tables(self.sizes, self.ways, self.how, laplace=self.laplace)
+        return plan_tables(self.sizes, self.tables, self.how, laplace=self.laplace)
 
     @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
@@ -91,7 +99,7 @@ class Marginals(Analysis):
     def comparison(self) -> str:
         if self.how != "auto" or not self.laplace:
             return ""
-        compared = compare_plans(self.sizes, self.ways, self.how, laplace=True)
+        compared = compare_plans(self.sizes, self.tables, self.how, laplace=True)
         others = [each for each in compared if each.name != self.plan.name]
         said = ", ".join(f"{each.name} {(each.total / self.plan.total) ** 0.5:.2f}" for each in others)
         return f"Measured are {self.plan.name}. Errors if it were others, relative to that: {said}."
@@ -109,7 +117,7 @@ class Marginals(Analysis):
             for table, each in zip(self.plan.tables, self.rehearse(price), strict=True)
         ]
         return self.show(
-            Residuals.from_measured(self.sizes, told), "laplace" if isinstance(price, Pure) else "gaussian"
+            Residuals.from_measured(self.sizes, told, self.ways), "laplace" if isinstance(price, Pure) else "gaussian"
         )
 
     def tabulate(self, measured: tuple[Measured, ...]) -> ResultTable:
@@ -118,7 +126,7 @@ class Marginals(Analysis):
             NoisyMarginal(table.columns, each.values, _variance(each.mechanism), table.basis)
             for table, each in zip(self.plan.tables, measured, strict=True)
         ]
-        estimates = Residuals.from_measured(self.sizes, told)
+        estimates = Residuals.from_measured(self.sizes, told, self.ways)
         found = agree(estimates, self.ways, lambda: follow((each.values for each in measured), "marginals"))
         tails: Tails = "laplace" if isinstance(measured[0].mechanism, DiscreteLaplace) else "gaussian"
         shown = self.show(estimates, tails, found)
@@ -128,14 +136,13 @@ class Marginals(Analysis):
 
     def show(self, estimates: Residuals, tails: Tails, found: Agreement | None = None) -> ResultTable:
         """All tables one below the other."""
-        closure = list_closure(self.sizes, self.ways)
-        labels = list_labels([column.attribute for column in self.columns], closure)
+        labels = list_labels([column.attribute for column in self.columns], self.tables)
         notes = _NOTES if found is None or found.tables else (*_NOTES, NO_WHOLE)
         return ResultTable(
             labels,
-            {"count": estimate_cells(estimates, closure, tails, self._step)},
+            {"count": estimate_cells(estimates, self.tables, tails, self._step)},
             notes,
-            facts={"whole_count": lambda: list_whole(found, closure, len(next(iter(labels.values()))))},
+            facts={"whole_count": lambda: list_whole(found, self.tables, len(next(iter(labels.values()))))},
         )
 
     @property

@@ -22,7 +22,7 @@ from adomnia.statistics.products import Places
 How: TypeAlias = Literal["auto", "residual", "plain", "fourier"]
 
 MOST_CELLS = 10**6  # of all wanted tables together, and of any that is measured
-MOST_TABLES = 2_000
+MOST_TABLES = 500  # each is rendered and proved by itself, before anything is paid
 _ROUNDS = 60
 _WEIGHTS = 2**30  # parts of the price are whole numbers of about so many
 _NOTHING = 1e-5  # of an even share: what a table gets that does not help
@@ -49,24 +49,27 @@ class TablePlan:
 
 
 def list_tables(sizes: Sequence[int], ways: int) -> tuple[Columns, ...]:
-    """The wanted tables: all sets of so many columns."""
+    """All sets of so many columns."""
     return tuple(combinations(range(len(sizes)), min(ways, len(sizes))))
 
 
 def list_closure(sizes: Sequence[int], ways: int) -> tuple[Columns, ...]:
-    """The wanted tables and all that are sums of them, the total first."""
+    """All sets of up to so many columns, the total first."""
     return tuple(part for many in range(min(ways, len(sizes)) + 1) for part in combinations(range(len(sizes)), many))
 
 
 @lru_cache(maxsize=64)
-def plan_tables(sizes: tuple[int, ...], ways: int, how: How, *, laplace: bool) -> TablePlan:
-    """The plan of the least total variance among those of that sort."""
-    return min(compare_plans(sizes, ways, how, laplace=laplace), key=lambda plan: plan.total)
+def plan_tables(sizes: tuple[int, ...], tables: tuple[Columns, ...], how: How, *, laplace: bool) -> TablePlan:
+    """The plan of that sort in which the variances of all cells of these tables add up to the least."""
+    return min(compare_plans(sizes, tables, how, laplace=laplace), key=lambda plan: plan.total)
 
 
-def compare_plans(sizes: tuple[int, ...], ways: int, how: How, *, laplace: bool) -> tuple[TablePlan, ...]:
+@lru_cache(maxsize=64)
+def compare_plans(
+    sizes: tuple[int, ...], tables: tuple[Columns, ...], how: How, *, laplace: bool
+) -> tuple[TablePlan, ...]:
     """All plans of that sort. For Gaussian noise the contrasts are best of all (Xiao et al. 2023)."""
-    wanted = _Wanted.of(sizes, ways)
+    wanted = _Wanted.of(sizes, tables)
     if how == "residual" or (how == "auto" and not laplace):
         return (wanted.improve("contrasts", wanted.measure("contrasts"), laplace=laplace),)
     plain = tuple(wanted.improve(name, tables, laplace=laplace) for name, tables in wanted.list_plain().items())
@@ -89,16 +92,16 @@ class _Wanted:
     weights: Mapping[Columns, float]
 
     @classmethod
-    def of(cls, sizes: tuple[int, ...], ways: int) -> "_Wanted":
+    def of(cls, sizes: tuple[int, ...], tables: tuple[Columns, ...]) -> "_Wanted":
         weights: dict[Columns, float] = {}
-        for table in list_tables(sizes, ways):
+        for table in tables:
             essential = tuple(column for column in table if sizes[column] > 1)
             cells = prod(sizes[column] for column in essential)
             for part in list_subsets(essential):
                 inside = prod(sizes[column] for column in part)
                 spread = prod((sizes[column] - 1) / sizes[column] for column in part) * inside**2 / cells
                 weights[part] = weights.get(part, 0.0) + spread
-        return cls(sizes, ways, weights)
+        return cls(sizes, max(map(len, tables)), weights)
 
     def measure(self, basis: Basis) -> list[tuple[Columns, Basis]]:
         """Every set of columns so; by its counts where a matrix would be too large."""
@@ -173,7 +176,7 @@ class _Told:
             whole = prod(sizes.values())
             pairs += [
                 (place, order[part], prod(sizes[column] for column in part) / (variance * whole))
-                for part in list_subsets(columns)
+                for part in list_subsets(columns, wanted.ways)
                 if part in order
             ]
         found = np.array(pairs).T

@@ -21,6 +21,8 @@ from adomnia.statistics.products import Places
 
 Columns: TypeAlias = tuple[int, ...]  # places of columns of a release, in their order
 
+_MOST_WAYS = 6  # columns of a table all of whose sets are looked at
+
 
 @dataclass(frozen=True)
 class NoisyMarginal:
@@ -46,11 +48,14 @@ class Residuals:
     variances: Mapping[Columns, float]
 
     @classmethod
-    def from_measured(cls, sizes: Sequence[int], measured: Iterable[NoisyMarginal]) -> Self:
-        """The estimates of least squares: every measurement of the same contrasts counts by its precision."""
+    def from_measured(cls, sizes: Sequence[int], measured: Iterable[NoisyMarginal], ways: int = _MOST_WAYS) -> Self:
+        """The estimates of least squares: every measurement of the same contrasts counts by its precision.
+
+        What tables of many columns say of more than so many of them together is left out.
+        """
         sums: dict[Columns, Floats] = {}
         precisions: dict[Columns, float] = {}
-        for columns, found, variance in chain.from_iterable(_take_apart(tuple(sizes), each) for each in measured):
+        for columns, found, variance in chain.from_iterable(_take_apart(tuple(sizes), each, ways) for each in measured):
             sums[columns] = sums.get(columns, 0.0) + found / variance
             precisions[columns] = precisions.get(columns, 0.0) + 1 / variance
         contrasts = {columns: total / precisions[columns] for columns, total in sums.items()}
@@ -166,12 +171,13 @@ def _require(holds: bool, rule: str) -> None:
         raise ValueError(f"Residuals {rule}.")
 
 
-def list_subsets(columns: Columns) -> Iterator[Columns]:
-    """All sets of some of the columns, the empty one first."""
-    return chain.from_iterable(combinations(columns, many) for many in range(len(columns) + 1))
+def list_subsets(columns: Columns, most: int | None = None) -> Iterator[Columns]:
+    """All sets of some of the columns, or of at most so many, the empty one first."""
+    largest = len(columns) if most is None else min(most, len(columns))
+    return chain.from_iterable(combinations(columns, many) for many in range(largest + 1))
 
 
-def _take_apart(sizes: tuple[int, ...], measured: NoisyMarginal) -> Iterator[tuple[Columns, Floats, float]]:
+def _take_apart(sizes: tuple[int, ...], measured: NoisyMarginal, ways: int) -> Iterator[tuple[Columns, Floats, float]]:
     """The contrasts that a measurement tells of, and the variances of what it says."""
     columns = tuple(column for column in measured.columns if sizes[column] > 1)
     own = [sizes[column] for column in columns]
@@ -180,7 +186,17 @@ def _take_apart(sizes: tuple[int, ...], measured: NoisyMarginal) -> Iterator[tup
         yield columns, find_contrasts(measured.values, own, measured.basis), measured.variance * kept
         return
     table = np.asarray(measured.values, dtype=np.float64).reshape(own)
-    for part in list_subsets(columns):
-        others = tuple(axis for axis, column in enumerate(columns) if column not in part)
-        rest = prod(own[axis] for axis in others)
-        yield part, subtract_means(table.sum(axis=others)), measured.variance * rest
+    for part, sums in _add_up(table, columns, (), max(ways, len(columns) if len(columns) <= _MOST_WAYS else 0)):
+        yield part, subtract_means(sums), measured.variance * (table.size / sums.size)
+
+
+def _add_up(table: Floats, columns: Columns, kept: Columns, most: int) -> Iterator[tuple[Columns, Floats]]:
+    """The sums of a table over all but at most so many columns: each in turn is kept, or added up for all that follows.
+
+    Its first axes are the kept ones.
+    """
+    if not columns or len(kept) == most:
+        yield kept, np.asarray(table.sum(axis=tuple(range(len(kept), table.ndim))))
+        return
+    yield from _add_up(table.sum(axis=len(kept)), columns[1:], kept, most)
+    yield from _add_up(table, columns[1:], (*kept, columns[0]), most)
