@@ -134,6 +134,17 @@ def test_a_start_from_the_model_before_takes_fewer_gradients(monkeypatch):
     assert loss_of(warm, measured) <= loss_of(cold, measured) * 1.02
 
 
+def test_a_cell_that_was_below_zero_for_many_fits_comes_back():
+    rough = MeasuredTable((0, 1), np.array([[500.0, 300.0], [200.0, -150.0]]), 50.0)
+    model = fit((2, 2, 2), [rough], 1_000.0)
+    for _ in range(30):
+        model = fit((2, 2, 2), [rough], 1_000.0, start=model)
+    assert model.marginal((0, 1))[1, 1] < 1
+    fine = MeasuredTable((0, 1, 2), np.array([[[250, 230], [150, 140]], [[100, 80], [20, 30]]]), 5.0)
+    model = fit((2, 2, 2), [rough, fine], 1_000.0, start=model)
+    np.testing.assert_allclose(model.marginal((0, 1))[1, 1], 50, atol=5)
+
+
 @given(st.integers(0, 2**32), st.integers(0, 10), st.integers(0, 10))
 @settings(max_examples=20)
 def test_a_start_may_have_other_cliques(number, first, second):

@@ -43,6 +43,12 @@ class Projection:
         return table.reshape(self.shape)
 
 
+def spread(table: Table, columns: Columns, onto: Columns) -> Table:
+    """A table of sorted columns with an axis of length 1 for each of the others of a sorted tuple."""
+    lengths = dict(zip(columns, table.shape, strict=True))
+    return table.reshape([lengths.get(column, 1) for column in onto])
+
+
 def contract(one: tuple[Table, Columns], other: tuple[Table, Columns], kept: Columns) -> Table:
     """The product of two tables, summed over the columns that both have and that are not kept."""
     shared = [column for column in one[1] if column in other[1]]

@@ -19,6 +19,7 @@ from adomnia.methods.releases.graphical.trees import Columns, JunctionTree, buil
 
 _PULLS = (10.0, 3.0, 1.0)  # of the first passes: far from the end, strong ones come closer with less work
 _LAST_PULL = 0.3
+_DEPTH = 20.0  # of the logarithms of a factor that a fit starts from
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def fit(  # noqa: PLR0913 - what is measured, where to start, and when to stop
     tree = build_tree(sizes, [table.columns for table in measured])
     merged = _merge(tree, measured)
     dual = Dual(tree, merged, max(rows, 1.0))
-    factors, loss, left = dict(start.factors) if start is not None else {}, np.inf, iterations
+    factors, loss, left = _take_up(start), np.inf, iterations
     pulls = chain(_PULLS[0 if start is None else 1 :], repeat(_LAST_PULL))
     while left > 0:
         factors, reached, used = dual.improve(factors, next(pulls), tolerance, left)
@@ -74,6 +75,16 @@ def fit(  # noqa: PLR0913 - what is measured, where to start, and when to stop
             break
         loss, left = reached, left - used
     return Model(tree.sizes, tree, factors, tuple(dual.believe(factors)), rows)
+
+
+def _take_up(start: Model | None) -> dict[Columns, Table]:
+    """The factors of the model before, none of them too deep.
+
+    A cell whose noisy count is below zero goes down with each fit, without end and without use. From far down it could
+    not come back when a later table says that there is something in it.
+    """
+    factors = {} if start is None else start.factors
+    return {columns: np.maximum(factor, factor.max() - _DEPTH) for columns, factor in factors.items()}
 
 
 def _merge(tree: JunctionTree, measured: Sequence[MeasuredTable]) -> list[tuple[Columns, Table, float]]:
