@@ -9,6 +9,7 @@ from starlette.responses import RedirectResponse, Response
 
 from adomnia.errors import Refusal
 from adomnia.server.console.ask.seen import check_seen
+from adomnia.server.console.releases.release_lines import address_of_release
 from adomnia.server.console.rendering import HTML, Page
 from adomnia.server.console.visits import Visit, render_visit
 from adomnia.server.replies import PiecewiseResponse
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
     from adomnia.session.answer import Answer
     from adomnia.session.contract import Session
     from adomnia.wire.asking import Ask
+    from adomnia.wire.releases import AskRelease
 
-__all__ = ["address_of_answer", "pay", "refuse_creation"]
+__all__ = ["address_of_answer", "pay", "pay_release", "refuse_creation"]
 
 
 async def pay(request: Request, asked: Ask, show_free: Callable[[Visit, Answer], Page], seen: str = "") -> Response:
@@ -53,10 +55,25 @@ async def pay(request: Request, asked: Ask, show_free: Callable[[Visit, Answer],
     return RedirectResponse(paid_as[0], 303) if paid_as else PiecewiseResponse(reply)
 
 
+async def pay_release(request: Request, asked: AskRelease, seen: str = "") -> Response:
+    """Pay for a release and lead to its page; the same under the same name is free."""
+    services, visitor = services_of(request), visitor_of(request)
+    made: list[str] = []
+
+    def ask(session: Session, edition: Edition) -> list[bytes]:
+        check_seen(Visit(services, visitor, edition.curator), asked, seen)
+        made.append(asked.put_to(session).name)
+        services.metrics.count_question("answered")
+        return []
+
+    await QuestionJob(services, visitor, None, f"release:{asked.name}", HTML).answer(request, ask)
+    return RedirectResponse(address_of_release(made[0]), 303)
+
+
 def refuse_creation(asked: Ask) -> None:
     """Refuse to make a release: the page has shown no price of it."""
     if read_creation(asked.sql) is not None:
-        why, fix = "is not asked on this page", "make releases in Python (session.release) or with adomnia release"
+        why, fix = "is not asked on this page", "fill in the form of its method, at /methods, and publish there"
         raise Refusal("CREATE TABLE", why, fix, (1, 1), code="statement_not_allowed")
 
 
