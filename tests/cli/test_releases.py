@@ -7,6 +7,7 @@ import json
 import pytest
 
 import adomnia
+from adomnia.session.curator import LEDGER, STATE
 
 QUESTION = "SELECT * FROM marginals((SELECT sex FROM people))"
 
@@ -76,3 +77,11 @@ def test_a_release_is_asked_for_nothing_and_answers_private_questions_if_that_is
     assert "sexes has no column salary" in " ".join(complained.split())
     _, printed, _ = typed("price", hospital, private, "--epsilon", "0.1")
     assert "pass --from-release" in " ".join(printed.split())
+
+
+def test_check_says_when_releases_cannot_be_counted(hospital, typed):
+    typed("release", hospital, "sexes", QUESTION, "--epsilon", "0.5")
+    (hospital / STATE / LEDGER).write_bytes(b"no ledger")
+    code, printed, _ = typed("check", hospital)
+    assert code == 0
+    assert "Releases so far are not counted" in " ".join(printed.split())

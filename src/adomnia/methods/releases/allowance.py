@@ -1,7 +1,7 @@
 """What is left of a price over rounds that depend on each other: counted by what each measure does cost, exactly."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from adomnia.privacy.events import Composed, Concentrated, Event, Price, Pure
@@ -21,6 +21,7 @@ class Allowance:
 
     price: Price
     events: tuple[Event, ...] = ()
+    kept: Fraction = Fraction(0)  # for later
 
     @property
     def whole(self) -> Fraction:
@@ -41,8 +42,8 @@ class Allowance:
 
     @property
     def left(self) -> Fraction:
-        """What may still be spent."""
-        return self.whole - self.spent
+        """What may still be spent now."""
+        return self.whole - self.spent - self.kept
 
     @property
     def is_spent(self) -> bool:
@@ -57,7 +58,7 @@ class Allowance:
     def pay(self, measures: Iterable[Measure]) -> "Allowance":
         """The same after these measures."""
         events = (each.mechanism.event(each.query.sensitivity()) for each in measures)
-        found = Allowance(self.price, (*self.events, *events))
+        found = replace(self, events=(*self.events, *events))
         if found.left < 0:
             raise ValueError("Allowance must cover all measures, got some that cost more than is left.")
         return found

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import date
+from itertools import pairwise
 from math import ceil
 
 import numpy as np
@@ -39,7 +40,7 @@ def find_step(attribute: Attribute) -> float:
 
 def _round_step(edges: Sequence[float]) -> float:
     """A power of ten that is at most a hundredth of a bin: where no step is declared, more digits would say nothing."""
-    width = min(end - start for start, end in zip(edges, edges[1:], strict=False))
+    width = min(end - start for start, end in pairwise(edges))
     return float(10.0 ** np.floor(np.log10(width / 100)))
 
 
