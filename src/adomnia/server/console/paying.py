@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from starlette.responses import RedirectResponse, Response
 
-from adomnia.errors import Refusal
+from adomnia.server.console.ask.creation import refuse_creation
 from adomnia.server.console.ask.seen import check_seen
 from adomnia.server.console.releases.release_lines import address_of_release
 from adomnia.server.console.rendering import HTML, Page
@@ -15,7 +15,6 @@ from adomnia.server.console.visits import Visit, render_visit
 from adomnia.server.replies import PiecewiseResponse
 from adomnia.server.routes.questions import QuestionJob, choose_id
 from adomnia.server.routes.requests import services_of, visitor_of
-from adomnia.sql.reading.creating import read_creation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from adomnia.wire.asking import Ask
     from adomnia.wire.releases import AskRelease
 
-__all__ = ["address_of_answer", "pay", "pay_release", "refuse_creation"]
+__all__ = ["address_of_answer", "pay", "pay_release"]
 
 
 async def pay(request: Request, asked: Ask, show_free: Callable[[Visit, Answer], Page], seen: str = "") -> Response:
@@ -36,7 +35,7 @@ async def pay(request: Request, asked: Ask, show_free: Callable[[Visit, Answer],
 
     `seen` is the price that the visitor saw: what costs more is refused.
     """
-    refuse_creation(asked)
+    refuse_creation(asked.sql)
     services, visitor, request_id = services_of(request), visitor_of(request), choose_id(asked.request_id)
     identified = asked.model_copy(update={"request_id": request_id})
     paid_as: list[str] = []
@@ -68,13 +67,6 @@ async def pay_release(request: Request, asked: AskRelease, seen: str = "") -> Re
 
     await QuestionJob(services, visitor, None, f"release:{asked.name}", HTML).answer(request, ask)
     return RedirectResponse(address_of_release(made[0]), 303)
-
-
-def refuse_creation(asked: Ask) -> None:
-    """Refuse to make a release: the page has shown no price of it."""
-    if read_creation(asked.sql) is not None:
-        why, fix = "is not asked on this page", "fill in the form of its method, at /methods, and publish there"
-        raise Refusal("CREATE TABLE", why, fix, (1, 1), code="statement_not_allowed")
 
 
 def address_of_answer(request_id: str, *, again: bool = False) -> str:

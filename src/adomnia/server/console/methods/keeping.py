@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from adomnia.errors import Refusal
-from adomnia.explaining.surfaces import Surface, reword_lines
+from adomnia.explaining.surfaces import Surface, reword, reword_lines
 from adomnia.pricing.policies import sets_price
 from adomnia.privacy.amounts import EPSILON_UNIT
 from adomnia.server.console.ask.affording import find_most
@@ -72,9 +72,11 @@ def check_keeping(visit: Visit, keeping: Keeping) -> Refusal | None:
 
 def locate_keeping(refusal: Refusal) -> Refusal:
     """The same refusal, at the field that it is about, if it is about how something is kept."""
-    if refusal.code in _WHOSE:
-        return refuse_field(KEEP, refusal, None)
-    return refuse_field(NAME, refusal, None) if refusal.code.startswith("release_") else refusal
+    field = KEEP if refusal.code in _WHOSE else NAME if refusal.code.startswith("release_") else ""
+    if not field:
+        return refusal
+    told = reword(refusal, Surface.PAGE)
+    return BadField(field, told.what, told.why, told.fix, None, refusal.code)
 
 
 def price_keeping(visit: Visit, price: PriceView, asked: AskForm, keeping: Keeping) -> PriceView:

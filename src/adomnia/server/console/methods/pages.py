@@ -78,7 +78,7 @@ async def ask_method(name: str, request: Request) -> Response:
             return await pay_release(request, form.release(keeping.name, private=keeping.is_private), form.seen)
         return await pay(request, form.asked(), show_free, form.seen)
     except Refusal as refusal:
-        why = refusal if keeping is None else locate_keeping(refusal)
+        why = locate_keeping(refusal) if keeping is not None and keeping.how else refusal
     fields.pop("request_id", None)  # nothing was paid under it, or something else
     return await show(request, lambda visit: build_method_page(visit, method, fields, refusal=why))
 
