@@ -103,9 +103,9 @@ PAGES: dict[Route, Roles] = {
     ("POST", "/methods/{name}/price"): ANALYST,
     ("POST", "/methods/{name}"): ANALYST,
     ("GET", "/releases"): SIGNED_IN,
-    ("GET", "/releases/{name}"): SIGNED_IN,
     ("GET", "/releases/{name}/figure.svg"): SIGNED_IN,
     ("GET", "/releases/{name}/archive"): SIGNED_IN,
+    ("GET", "/releases/{name}"): SIGNED_IN,
 }
 """The pages for browsers."""
 

@@ -70,7 +70,7 @@ PAGE_HANDLERS: dict[Route, Callable[..., Any]] = {
     ("POST", "/methods/{name}/price"): methods.price_method,
     ("POST", "/methods/{name}"): methods.ask_method,
     ("GET", "/releases"): releases.releases,
-    ("GET", "/releases/{name}"): releases.release,
     ("GET", "/releases/{name}/figure.svg"): releases.figure,
     ("GET", "/releases/{name}/archive"): releases.archive,
+    ("GET", "/releases/{name}"): releases.release,
 }

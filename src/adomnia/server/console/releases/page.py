@@ -10,12 +10,12 @@ from adomnia.methods.registry import METHODS
 from adomnia.server.console.answers.drawing import STYLES, Chart, describe_chart
 from adomnia.server.console.answers.view import build_answer_view
 from adomnia.server.console.data.columns import ValueList, list_values
-from adomnia.server.console.data.rows import ShownRows, show_table
+from adomnia.server.console.data.rows import show_table
 from adomnia.server.console.data.sql_text import address_of_question
-from adomnia.server.console.methods.finding import list_chapters
 from adomnia.server.console.releases.counts import FIRST, SECOND, count_by, list_keys, read_keys
 from adomnia.server.console.releases.release_lines import EVERYBODY, address_of_release, list_lines, open_for
 from adomnia.server.console.rendering import Page
+from adomnia.session.released import describe_origin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,21 +33,21 @@ _MISSING = "missing"
 
 @dataclass(frozen=True)
 class ReleaseColumn:
-    """A column of the people that a release stands for; `bins`: its values are ranges."""
+    """A column of the people that a release stands for; `ranges` is how many its values are put into, if they are."""
 
     name: str
     holds: str
-    bins: bool
+    ranges: int
     values: ValueList
 
 
 def build_list_page(visit: Visit) -> Page:
     """All releases that the visitor may read, and how one is made."""
-    chapter = next(each for each in list_chapters() if each.methods[0].name in _list_makers())
+    makers = [method for method in METHODS.values() if method.chapter == "releases"]
     analyst = visit.curator.catalog.analyst(visit.visitor.name) if visit.is_analyst else None
     filling = {
         "lines": list_lines(visit),
-        "methods": chapter.methods,
+        "methods": makers,
         "asks": visit.is_analyst,
         "publishes": analyst is not None and analyst.publish,
     }
@@ -68,11 +68,11 @@ def build_release_page(visit: Visit, name: str, asked: Mapping[str, str]) -> Pag
         "fields": (FIRST, SECOND),
         "problem": counts.problem,
         "view": None if counts.answer is None else build_answer_view(counts.answer, counts.sql),
+        "said": () if counts.answer is None else counts.answer.notes[len(describe_origin(release)) :],
         "chart": _find_chart(release, counts),
         "is_rows": release.product.rows is not None,
-        "rows": _show_rows(release),
+        "rows": show_table(release.table),
         "ask": address_of_question(counts.sql) if visit.is_analyst else "",
-        "question": address_of_question(release.question) if visit.is_analyst else "",
         "asks": visit.is_analyst,
         "archive": address_of_release(release.name, "/archive"),
         "here": address_of_release(release.name),
@@ -81,21 +81,14 @@ def build_release_page(visit: Visit, name: str, asked: Mapping[str, str]) -> Pag
     return Page("release.html", filling)
 
 
-def _list_makers() -> tuple[str, ...]:
-    return tuple(method.name for method in METHODS.values() if method.chapter == "releases")
-
-
 def _describe_column(attribute: Attribute) -> ReleaseColumn:
     levels = tuple(_MISSING if level is None else _show_level(level) for level in attribute.levels)
-    return ReleaseColumn(attribute.name, _WORDS[attribute.sort], bool(attribute.edges), list_values(levels))
+    ranges = max(0, len(attribute.edges) - 1)
+    return ReleaseColumn(attribute.name, _WORDS[attribute.sort], ranges, list_values(levels))
 
 
 def _show_level(level: Any) -> str:  # noqa: ANN401 - any value that a column may have
     return str(level).lower() if isinstance(level, bool) else str(level)
-
-
-def _show_rows(release: AskableRelease) -> ShownRows:
-    return show_table(release.table)
 
 
 def _find_chart(release: AskableRelease, counts: ReleaseCount) -> Chart:
