@@ -29,7 +29,9 @@ class Workload:
         found: list[TablePlaces] = []
         covered: set[TablePlaces] = set()
         for ways in range(min(self.ways, len(self.sizes)), 0, -1):
-            own = [each for each in combinations(range(len(self.sizes)), ways) if self.count_cells(each) <= self.most_cells]
+            own = [
+                each for each in combinations(range(len(self.sizes)), ways) if self.count_cells(each) <= self.most_cells
+            ]
             found += [each for each in own if each not in covered]
             covered |= {part for each in own for part in combinations(each, ways - 1)}
             covered |= {part for each in covered if len(each) == ways for part in combinations(each, ways - 1)}
@@ -38,9 +40,7 @@ class Workload:
     @cached_property
     def tables(self) -> tuple[TablePlaces, ...]:
         """The tables that may be measured: parts of the wanted ones, those with few columns and few cells first."""
-        parts = {
-            part for each in self.wanted for ways in range(1, len(each) + 1) for part in combinations(each, ways)
-        }
+        parts = {part for each in self.wanted for ways in range(1, len(each) + 1) for part in combinations(each, ways)}
         return tuple(sorted(parts, key=lambda each: (len(each), self.count_cells(each), each))[:MOST_TABLES])
 
     @cached_property
