@@ -7,6 +7,7 @@ import json
 import pytest
 
 import adomnia
+from adomnia.session.curator import LEDGER, STATE
 
 QUESTION = "SELECT * FROM marginals((SELECT sex FROM people))"
 
@@ -60,3 +61,27 @@ def test_what_cannot_be_is_said_before_anything_is_paid(hospital, typed, options
     assert code != 0
     assert says in complained
     assert "No rows." in typed("releases", hospital)[1]
+
+
+def test_a_release_is_asked_for_nothing_and_answers_private_questions_if_that_is_said(hospital, typed):
+    typed("release", hospital, "sexes", QUESTION, "--epsilon", "0.5")
+    code, printed, complained = typed("sql", hospital, "SELECT sex, COUNT(*) AS n FROM releases.sexes GROUP BY sex")
+    assert (code, complained) == (0, "")
+    assert "From the release sexes" in " ".join(printed.split())
+    private = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
+    code, free, _ = typed("sql", hospital, private, "--from-release", "--format", "json")
+    answered = json.loads(free)
+    assert (code, answered["receipt"], answered["cost"]) == (0, None, None)
+    code, _, complained = typed("sql", hospital, "SELECT AVG(salary) FROM people", "--from-release")
+    assert code != 0
+    assert "sexes has no column salary" in " ".join(complained.split())
+    _, printed, _ = typed("price", hospital, private, "--epsilon", "0.1")
+    assert "pass --from-release" in " ".join(printed.split())
+
+
+def test_check_says_when_releases_cannot_be_counted(hospital, typed):
+    typed("release", hospital, "sexes", QUESTION, "--epsilon", "0.5")
+    (hospital / STATE / LEDGER).write_bytes(b"no ledger")
+    code, printed, _ = typed("check", hospital)
+    assert code == 0
+    assert "Releases so far are not counted" in " ".join(printed.split())

@@ -18,8 +18,8 @@ from adomnia.session.askable import AskableRelease, make_askable
 from adomnia.session.batch import check_common
 from adomnia.session.catalog_page import show_catalog
 from adomnia.session.contract import CONFIDENCE, MOST_LISTED, Session, check_page
+from adomnia.session.release_checks import check_release_name
 from adomnia.session.release_page import ReleaseList
-from adomnia.session.releasing import check_release_name
 from adomnia.session.request_ids import choose_request_id
 from adomnia.session.table import PrivateTable, open_table
 from adomnia.wire.answers import AnswerReply, BatchReply, answer_of, ends_of

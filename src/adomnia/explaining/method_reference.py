@@ -17,6 +17,7 @@ CHAPTERS = {
     "testing": "Tests",
     "survival": "Survival",
     "robust": "Robust estimators",
+    "releases": "Releases",
 }
 
 

@@ -25,7 +25,7 @@ from adomnia.methods.describe import (
 )
 from adomnia.methods.likelihood import fit_family, mle, posterior
 from adomnia.methods.models import anova, huber_regression, kernel_regression, knn_regression, lm, logit, poisson, ridge
-from adomnia.methods.releases import boosting, marginals, mwem, range_counts, small_database, top_down
+from adomnia.methods.releases import aim, boosting, marginals, mst, mwem, range_counts, small_database, top_down
 from adomnia.methods.robust import location, ptr_iqr, ptr_median, robust_lm, smooth_quantile
 from adomnia.methods.survival import kaplan_meier, log_rank
 from adomnia.methods.testing import (
@@ -91,6 +91,8 @@ _ALL: tuple[Method, ...] = (
     mwem.METHOD,
     small_database.METHOD,
     boosting.METHOD,
+    aim.METHOD,
+    mst.METHOD,
 )
 METHODS: Mapping[str, Method] = MappingProxyType({method.name: method for method in _ALL})
 

@@ -48,6 +48,7 @@ class TableView:
     columns: tuple[tuple[str, str], ...]  # (shown as, in the table)
     condition: TableCondition | None = None
     order: tuple[TableOrder, ...] = ()
+    left_out: tuple[str, ...] = ()  # columns of the rows that a release of all of them cannot have
 
 
 def choose_rows(view: TableView, table: ResultTable) -> NDArray[np.intp]:

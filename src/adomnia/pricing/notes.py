@@ -27,7 +27,13 @@ def list_notes(plan: Plan, catalog: Catalog) -> tuple[str, ...]:
     """The notes of a question, in the order in which they are told."""
     alone = catalog.unit == ROW
     sampled = (_tell_sampled("rows" if alone else "people"),) if is_of_population(plan) else ()
-    return (*((EACH_ROW,) if alone else ()), *sampled, *_tell_missing(plan), *_tell_compared(plan))
+    return (
+        *((EACH_ROW,) if alone else ()),
+        *sampled,
+        *_tell_missing(plan),
+        *_tell_left_out(plan),
+        *_tell_compared(plan),
+    )
 
 
 def is_of_population(plan: Plan) -> bool:
@@ -53,6 +59,11 @@ def _tell_missing(plan: Plan) -> Iterator[str]:
         names = [_name(key) for key in found if reads_undeclared(key) == undeclared]
         if names:
             yield f"Rows whose {' or '.join(names)} is {fate} are in no group."
+
+
+def _tell_left_out(plan: Plan) -> Iterator[str]:
+    if plan.view is not None and plan.view.left_out:
+        yield f"Not in it, because neither values nor bounds are declared: {', '.join(plan.view.left_out)}."
 
 
 def _tell_compared(plan: Plan) -> Iterator[str]:

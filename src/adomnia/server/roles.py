@@ -102,6 +102,10 @@ PAGES: dict[Route, Roles] = {
     ("GET", "/methods/{name}"): ANALYST,
     ("POST", "/methods/{name}/price"): ANALYST,
     ("POST", "/methods/{name}"): ANALYST,
+    ("GET", "/releases"): SIGNED_IN,
+    ("GET", "/releases/{name}/figure.svg"): SIGNED_IN,
+    ("GET", "/releases/{name}/archive"): SIGNED_IN,
+    ("GET", "/releases/{name}"): SIGNED_IN,
 }
 """The pages for browsers."""
 

@@ -13,6 +13,7 @@ from adomnia.plans.descriptions import describe
 from adomnia.plans.finish import finish
 from adomnia.plans.missing import keys_without_value
 from adomnia.plans.public_rows import PublicRows
+from adomnia.privacy.expressions import columns_of
 from adomnia.privacy.keys import Bucket
 from adomnia.releases.counting import ReleaseCounts
 from adomnia.releases.rows import ReleaseRows
@@ -55,7 +56,7 @@ def answer_from_counts(plan: Plan, release: Release, confidence: float, left: Le
     """The answer to a plan over the table of a release, from its measurements."""
     changed, results = _count(release).answer(plan)
     columns, rows = build_columns(changed, results), finish(changed, results)
-    notes = (*describe_origin(release), *_tell_missing(plan))
+    notes = (*describe_origin(release), *_tell_missing(plan, release))
     return Answer(columns, rows, confidence, None, False, left, (), notes)
 
 
@@ -106,8 +107,11 @@ def _read_rows(release: Release) -> ReleaseRows:
     return ReleaseRows(AttributeTable(release.name, release.product.attributes), release.table, release.product.rows)
 
 
-def _tell_missing(plan: Plan) -> tuple[str, ...]:
-    """Which rows of a release are in no group."""
-    lacking = keys_without_value(plan)
-    names = [describe(key.written if isinstance(key, Bucket) else key) for key in lacking]
+def _tell_missing(plan: Plan, release: Release) -> tuple[str, ...]:
+    """Which rows of a release are in no group, if it has such rows."""
+    written = [key.written if isinstance(key, Bucket) else key for key in keys_without_value(plan)]
+    attributes, columns = release.product.attributes, _count(release).table.columns
+    names = [
+        describe(key) for key in written if any(None in attributes[columns[each]].levels for each in columns_of(key))
+    ]
     return (f"Rows whose {' or '.join(names)} is missing are in no group.",) if names else ()

@@ -9,37 +9,25 @@ from __future__ import annotations
 import json
 import logging
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from sqlglot import exp
-
 from adomnia.catalog.model import is_name
-from adomnia.curator.measurements import Record
 from adomnia.curator.paying import PaymentRequest, Reservation, measure, pay, prove, replay
 from adomnia.engines.contract import silent
 from adomnia.errors import AdomniaError, Failure, Refusal
 from adomnia.explaining.balances import warn_account
-from adomnia.methods.registry import METHODS, find_method
 from adomnia.plans.canonical import canonical
 from adomnia.pricing.bills import format_cost
-from adomnia.pricing.findings import cost
-from adomnia.pricing.policies import check_ceiling, sets_price
 from adomnia.pricing.quotes import quote_questions
 from adomnia.pricing.rules import VERSIONS
-from adomnia.privacy.amounts import show_up
-from adomnia.privacy.conversions import epsilon_of
-from adomnia.privacy.losses import loss
-from adomnia.releases.model import Release
 from adomnia.session.answering import Outcome, build_answers
 from adomnia.session.batch import Batch
 from adomnia.session.release_charges import MOST_RELEASES, PREFIX
+from adomnia.session.release_checks import check_limits, check_maker, check_release, check_release_name, taken_name
+from adomnia.session.release_facts import describe_guarantee, hash_catalog, keep_release, name_method
 from adomnia.session.release_store import ReleaseEntry
-from adomnia.session.sizes import check_size, measure_size
-from adomnia.sql.methods.calls import find_call, name_of
-from adomnia.sql.reading.parse import parse
-from adomnia.sql.reading.refusals import refusal
+from adomnia.session.sizes import measure_size
 from adomnia.work import allow
 
 if TYPE_CHECKING:
@@ -51,15 +39,12 @@ if TYPE_CHECKING:
     from adomnia.plans.plan import Plan
     from adomnia.pricing.questions import Priced
     from adomnia.pricing.quotes import Quote
-    from adomnia.privacy.events import Event
-    from adomnia.session.answer import Answer
+    from adomnia.releases.model import Release
     from adomnia.session.curator import Curator
     from adomnia.session.session import LocalSession
 
 __all__ = [
     "OWNER",
-    "check_release",
-    "check_release_name",
     "find_receipt",
     "find_release",
     "keep_private",
@@ -71,8 +56,6 @@ __all__ = [
 
 OWNER = "the owner"
 OWN_PREFIX = "release:"  # of those of what an analyst bought
-_TAKEN = "release_taken"
-_USUAL_DELTA = Fraction(1, 10**9)  # where the dataset has none to tell a guarantee at
 _log = logging.getLogger("adomnia.releases")
 
 
@@ -97,39 +80,14 @@ class _Making:
         return _identify(self.name, self.batch, priced)
 
 
-def check_release_name(name: str) -> None:
-    """Refuse what no release can be called."""
-    if not isinstance(name, str):
-        raise TypeError(f"Release name must be text, got {type(name).__name__}.")
-    if not is_name(name):
-        fix = "use a letter or _, then at most 62 letters, digits or _"
-        raise Refusal(f"Release {name[:63]!r}", "cannot be called that", fix, code="release_name")
-
-
-def check_release(batch: Batch) -> None:
-    """Refuse a question that makes no release: only all of what a method for it gives can be kept."""
-    (question,) = batch.questions
-    tree = parse(question.text)
-    call = find_call(tree)
-    method = None if call is None else find_method(name_of(call))
-    if call is None or method is None or method.chapter != "releases":
-        known = ", ".join(each.name for each in METHODS.values() if each.chapter == "releases")
-        fix = f"ask for all that a method which makes one gives: {known}"
-        raise refusal("no_release", tree, "makes no release, and nothing else may be created", fix, "The question")
-    extra = {name for name, value in tree.args.items() if value} - {"expressions", "from_", "with_", "kind"}
-    if extra or len(tree.expressions) != 1 or not isinstance(tree.expressions[0], exp.Star):
-        fix = f"ask for all of {method.name}(...) with a star, and nothing more: what is published is filtered for free"
-        raise refusal("no_release", tree, "changes what the method gives", fix, "The question")
-
-
 def publish(curator: Curator, name: str, batch: Batch, maker: Analyst | None, progress: Progress = silent) -> Release:
     """A release for everybody, paid by the dataset alone; by the owner (None), or by an analyst who may."""
     check_release_name(name)
     check_release(batch)
-    _check_maker(maker)
+    check_maker(maker)
     plans = batch.plans(curator.catalog)
     priced = batch.price(plans, curator.catalog)
-    _check_limits(maker, priced)
+    check_limits(maker, priced)
     making = _Making(curator, name, batch)
     with curator.ledger.lock("release", name.lower()):
         _refuse_private(curator, name)
@@ -149,8 +107,8 @@ def price_release(
     quote = quote_questions(priced, batch.confidence, together, batch.questions[0].rows)
     said = ["The dataset alone pays for a release, because everybody may read it."]
     try:
-        _check_maker(maker)
-        _check_limits(maker, priced)
+        check_maker(maker)
+        check_limits(maker, priced)
     except Refusal as refused:
         said.append(f"It would be refused: {refused}")
     warnings = (*said, *warn_account(curator.ledger.account(), "the dataset's budget", quote.event))
@@ -164,18 +122,18 @@ def keep_private(session: LocalSession, curator: Curator, name: str, batch: Batc
     plans = batch.plans(curator.catalog)
     with curator.ledger.lock("release", name.lower()):
         if curator.ledger.dataset_request(f"{PREFIX}{name.lower()}") is not None:
-            raise _taken(name)
+            raise taken_name(name)
         earlier = curator.releases.find(name)
         own = earlier is not None and _is_own(curator, ReleaseEntry.of(earlier), session.analyst)
         if earlier is not None and own:
             if earlier.about.get("plan") == session.identify(batch, plans).hex():
                 return earlier
-            raise _taken(name)
+            raise taken_name(name)
         _refuse_private(curator, name)
         progress(f"measuring {name}", 0.1)
         (answer,) = session.answer_batch(batch, plans, f"{OWN_PREFIX}{name.lower()}")
         with allow():  # it is paid for
-            return _keep(curator, name, batch, answer, progress, made_by=session.analyst, private=True)
+            return keep_release(curator, name, batch, answer, progress, made_by=session.analyst, private=True)
 
 
 def find_receipt(curator: Curator, name: str) -> Receipt | None:
@@ -227,27 +185,6 @@ def restore_releases(curator: Curator, progress: Progress) -> None:
             _log.warning("Release %s cannot be built again: %s", name, told)
 
 
-def _check_maker(maker: Analyst | None) -> None:
-    if maker is None:
-        return
-    if not maker.publish:
-        why = f"may not be published by {maker.name}: what everybody reads is paid from the dataset's budget"
-        fix = (
-            f"buy it for yourself (private=True), or have the owner write publish = true under [analysts.{maker.name}]"
-        )
-        raise Refusal("A release", why, fix, code="may_not_publish")
-    if sets_price(maker.policy):
-        why = f"cannot be priced by the policy {maker.policy.name}, which is about the budget of {maker.name} alone"
-        fix = "buy it for yourself (private=True), or have the owner publish it"
-        raise Refusal("A release for everybody", why, fix, code="policy_price")
-
-
-def _check_limits(maker: Analyst | None, priced: Sequence[Priced]) -> None:
-    if maker is not None:
-        check_ceiling(maker.policy, cost(priced))
-        check_size(maker, measure_size(priced))
-
-
 def _find_made(making: _Making, priced: Sequence[Priced]) -> Receipt | None:
     """The debit of the same release, if it was made before; a Refusal if its name stands for another, or it failed."""
     ledger = making.curator.ledger
@@ -258,7 +195,7 @@ def _find_made(making: _Making, priced: Sequence[Priced]) -> Receipt | None:
         why = "was paid for and failed, which is never paid back"
         raise Refusal(f"Release {making.name}", why, "choose another name", code="release_failed")
     if receipt.plan != making.identity(priced) and not _is_same(making, receipt):
-        raise _taken(making.name)
+        raise taken_name(making.name)
     return receipt
 
 
@@ -274,7 +211,7 @@ def _is_same(making: _Making, receipt: Receipt) -> bool:
 def _pay_and_keep(making: _Making, priced: Sequence[Priced], made_by: str, progress: Progress) -> Release:
     curator = making.curator
     curator.admit(measure_size(priced))
-    label = {"name": making.name, "made_by": made_by, "catalog": _hash_catalog(making.catalog)}
+    label = {"name": making.name, "made_by": made_by, "catalog": hash_catalog(making.catalog)}
     asked = json.dumps(json.loads(making.batch.to_text()) | {"release": label}, separators=(",", ":"))
     progress(f"measuring {making.name}", 0.1)
     paid = pay(curator.kernel, PaymentRequest(None, making.request, making.identity(priced), asked), priced)
@@ -285,7 +222,7 @@ def _pay_and_keep(making: _Making, priced: Sequence[Priced], made_by: str, progr
         else:
             outcome = _replay(curator, priced, paid)
         (answer,) = build_answers(outcome, making.batch.confidence)
-        return _keep(curator, making.name, making.batch, answer, progress, made_by=made_by, private=False)
+        return keep_release(curator, making.name, making.batch, answer, progress, made_by=made_by, private=False)
 
 
 def _open_published(curator: Curator, receipt: Receipt) -> Release:
@@ -308,78 +245,11 @@ def _open_published(curator: Curator, receipt: Receipt) -> Release:
             raise Refusal(f"Release {name}", why, fix, code="catalog_changed") from None
         (answer,) = build_answers(_replay(curator, priced, stored), batch.confidence)
         made = {"made_by": label["made_by"], "catalog": label["catalog"], "private": False}
-        return _keep(curator, name, batch, answer, silent, **made)
+        return keep_release(curator, name, batch, answer, silent, **made)
 
 
 def _replay(curator: Curator, priced: Sequence[Priced], stored: StoredAnswer) -> Outcome:
     return Outcome(replay(priced, stored), stored.receipt, replayed=True, left=curator.ledger.left(None))
-
-
-def _keep(  # noqa: PLR0913 - what is told of a release
-    curator: Curator,
-    name: str,
-    batch: Batch,
-    answer: Answer,
-    progress: Progress,
-    *,
-    made_by: str,
-    private: bool,
-    catalog: str | None = None,
-) -> Release:
-    """Make the release of an answer, and keep it."""
-    receipt, product = answer.receipt, answer.product
-    if receipt is None or product is None:
-        raise TypeError("Release answer must have a receipt and a product: every method of the chapter has one.")
-    stored = curator.ledger.answer(receipt.analyst, receipt.request_id)
-    payload = b"[]" if stored is None else stored.payload
-    about = {
-        "dataset": curator.catalog.name,
-        "mechanism": _name_method(batch),
-        "price": format_cost(receipt.event),
-        "paid_by": f"{made_by} and the dataset" if private else "the dataset",
-        "guarantee": _describe_guarantee(receipt.event, curator.catalog),
-        "version": batch.version,
-        "catalog": _hash_catalog(curator.catalog) if catalog is None else catalog,
-        "made_by": made_by,
-        "made_at": receipt.at,
-        "request_id": receipt.request_id,
-        "receipt": receipt.hash,
-        "plan": receipt.plan.hex(),
-        "confidence": batch.confidence,
-        "private": private,
-        "randomness": f"follows from the measurements, whose record has the SHA-256 {sha256(payload).hexdigest()}",
-    }
-    measurements = tuple(Record.from_bytes(payload).values)
-    (question,) = batch.questions
-    release = Release(name, product, question.text.strip(), about, answer.notes, answer.to_arrow(), measurements)
-    curator.releases.keep(release, progress)
-    return release
-
-
-def _name_method(batch: Batch) -> str:
-    call = find_call(parse(batch.questions[0].text))
-    return "" if call is None else name_of(call).lower()
-
-
-def _describe_guarantee(event: Event, catalog: Catalog) -> str:
-    spent = loss(event)
-    said = f"It was made with {format_cost(event)}"
-    if spent.epsilon is None:
-        delta = catalog.budget.delta or _USUAL_DELTA
-        pure = show_up(epsilon_of(spent.rho, delta))
-        said += f" (zero-concentrated differential privacy; epsilon {pure} at delta {show_up(spent.delta + delta)})"
-    return f"{said}. {catalog.unit.promise()}"
-
-
-def _hash_catalog(catalog: Catalog) -> str:
-    """The hash of what the question was about: tables, views and people, whatever the budgets."""
-    tables = tuple(
-        (table.name, table.public, table.rows_per_person, "" if table.link is None else str(table.link), table.columns)
-        for table in catalog.tables
-    )
-    views = tuple((view.name, view.sql) for view in catalog.views)
-    about = (catalog.name, catalog.version, str(catalog.unit), tables, views)
-    return sha256(canonical(about)).hexdigest()
 
 
 def _identify(name: str, batch: Batch, priced: Sequence[Priced]) -> bytes:
@@ -414,8 +284,8 @@ def _describe_receipt(curator: Curator, receipt: Receipt) -> ReleaseEntry:
     entry = curator.releases.describe(label["name"])
     if entry is not None and entry.about.get("receipt") == receipt.hash:
         return entry
-    about = {"mechanism": _name_method(batch), "price": format_cost(receipt.event), "version": batch.version}
-    about |= {"guarantee": _describe_guarantee(receipt.event, curator.catalog), "made_by": label["made_by"]}
+    about = {"mechanism": name_method(batch), "price": format_cost(receipt.event), "version": batch.version}
+    about |= {"guarantee": describe_guarantee(receipt.event, curator.catalog), "made_by": label["made_by"]}
     return ReleaseEntry(label["name"], batch.questions[0].text, about, (), ())
 
 
@@ -431,9 +301,4 @@ def _refuse_private(curator: Curator, name: str) -> None:
     """Refuse a name under which somebody keeps what they bought."""
     entry = curator.releases.describe(name)
     if entry is not None and _is_own(curator, entry, str(entry.about.get("made_by"))):
-        raise _taken(name)
-
-
-def _taken(name: str) -> Refusal:
-    why = "stands for another question, price or version of the data already, or is somebody's own"
-    return Refusal(f"Release {name}", why, "choose another name: a name is given once", code=_TAKEN)
+        raise taken_name(name)

@@ -11,7 +11,7 @@ import pytest
 import adomnia
 from adomnia.curator.executor import Statements
 from adomnia.methods.contract import BadArgument
-from adomnia.methods.releases.attributes import count_cells, note_left_out, read_columns, show_columns
+from adomnia.methods.releases.attributes import count_cells, list_left_out, read_columns, show_columns
 from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.queries import Query
 from adomnia.sql.methods.calls import find_call
@@ -113,8 +113,16 @@ def test_columns_are_in_the_order_of_the_rows_or_as_they_are_named(curator):
 
 def test_columns_that_are_left_out_are_told(curator):
     frame = frame_of(curator)
-    assert note_left_out(frame, arguments()) == ("Not in it, because neither values nor bounds are declared: name.",)
-    assert note_left_out(frame, arguments(columns=("sex",))) == ()
+    assert list_left_out(frame, arguments()) == ("name",)
+    assert list_left_out(frame, arguments(columns=("sex",))) == ()
+
+
+def test_an_answer_tells_which_columns_are_not_in_it(curator):
+    said = "Not in it, because neither values nor bounds are declared: name."
+    session = curator.session(curator.catalog.analysts[0].name)
+    assert said in session.price("SELECT * FROM marginals(data, ways => 1)", epsilon=1).notes
+    assert said in session.sql("SELECT * FROM marginals(data, ways => 1)", epsilon=0.5).notes
+    assert said not in session.price("SELECT * FROM marginals(data, columns => (sex))", epsilon=1).notes
 
 
 def test_too_many_columns_are_refused(curator):

@@ -180,3 +180,12 @@ def test_missing_values_are_a_value_like_others_or_their_rows_are_left_out(hospi
 def test_a_column_that_is_none_is_refused(hospital_catalog):
     with pytest.raises(Refusal):
         lower("SELECT * FROM mwem((SELECT sex FROM people), columns => (nobody))", hospital_catalog)
+
+
+@pytest.mark.parametrize(
+    "price", [Pure(Fraction(1, 10**12)), Concentrated(Fraction(1, 10**24))], ids=["epsilon", "rho"]
+)
+def test_a_price_of_almost_nothing_makes_noise_beyond_all_counts_and_no_mistake(price):
+    result, events = release(build(METHOD, (100, 90), rounds=1, size=3), price, ROWS[:, :2])
+    assert covers(price, Composed(events))
+    assert result.product.rows.shape == (3, 2)

@@ -177,6 +177,11 @@ def walk(condition):
             "method_inside",
             64,
         ),
+        ("SELECT * FROM tally(people, column => salary) TABLESAMPLE (10 ROWS)", "syntax_not_allowed", 15),
+        ("SELECT * FROM tally(people, column => salary) PIVOT (SUM(n) FOR term IN ('a'))", "syntax_not_allowed", 15),
+        ("SELECT * FROM tally(people, column => salary) UNPIVOT (a FOR b IN (n))", "syntax_not_allowed", 15),
+        ("SELECT * FROM tally(people, column => salary) WITH ORDINALITY", "syntax_not_allowed", 15),
+        ("SELECT * FROM tally(people, column => salary) AS t(x)", "syntax_not_allowed", 50),
         (
             "SELECT * FROM tally((SELECT sex AS term, age FROM people), column => age, by => term)",
             "duplicate_alias",

@@ -1,36 +1,39 @@
-"""Synthetic rows by AIM: tables are measured one after the other, always one that is known worst for what it matters."""
+"""Synthetic rows by AIM: tables are measured one after the other, always one that matters and is known badly."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Generator
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import pi, sqrt
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import Arguments, Frame, Method, Parameter
-from adomnia.methods.describe.error_laws import cumulants
-from adomnia.methods.releases.allowance import Allowance
 from adomnia.methods.releases.attributes import BINS, COLUMNS, MISSING_VALUES, ReleaseColumn, read_columns, show_columns
-from adomnia.methods.releases.choosing import Option, ReleaseTables
-from adomnia.methods.releases.graphical.fitting import fit
+from adomnia.methods.releases.choosing import ReleaseTables, TableOption
 from adomnia.methods.releases.graphical.models import Model
 from adomnia.methods.releases.graphical.trees import count_cells
-from adomnia.methods.releases.synthesis import SIZE, NoisyTable, foresee_rows, synthesize
+from adomnia.methods.releases.interactions import TablePart, relative_noise, split_table
+from adomnia.methods.releases.noisy_tables import NoisyTables, mean_size
+from adomnia.methods.releases.polishing import divide_amount
+from adomnia.methods.releases.remaining_price import RemainingPrice
+from adomnia.methods.releases.synthesis import SIZE, foresee_rows, synthesize
 from adomnia.methods.releases.workload import TablePlaces, Workload
 from adomnia.privacy.events import Concentrated, Price, Pure
 from adomnia.privacy.keys import MOST_CELLS
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
-from adomnia.statistics.contract import Measure, ResultTable, Round, Steps
+from adomnia.statistics.contract import Measure, Measured, ResultTable, Round, Steps
 
-_ROUNDS = 16  # for each column, where noise never gets smaller
+_State: TypeAlias = tuple[NoisyTables, RemainingPrice, int]
+
+_FIRST = Fraction(1, 10)  # of the price: every column by itself
+_LAST = {Pure: Fraction(0), Concentrated: Fraction(1, 4)}  # of the price: what was measured once more
+_ROUNDS = 2  # for each column, where noise never gets smaller
 _MEASURING = Fraction(9, 10)  # of a round: the rest is for choosing
-_STEPS, _LAST_STEPS = 200, 2_000  # of a fit
-_TOLERANCE, _LAST_TOLERANCE = 0.1, 1e-3
-_PENALTY = 1.0
+_DEARER = {Pure: 2, Concentrated: 4}  # by which noise becomes half as large
+_REHEARSED = 4  # tables, the largest ones
 
 
 @dataclass(frozen=True)
@@ -38,10 +41,11 @@ class Aim(Analysis):
     """Synthetic rows, from a graphical model of noisy tables that are chosen one after the other.
 
     Method      every column; then rounds: choose a table by how far a model is from it, beyond what noise would add,
-                measure it, fit the model again; where the model hardly changed, rounds become dearer and exacter.
+                measure what it says beyond its columns, fit the model again; where the model hardly changed, rounds
+                become dearer and exacter. What is kept for the end measures all of it once more.
     Guarantee   choices by the exponential mechanism and measurements composed, each charged as it was bought.
     Bias        that of the model: what was not measured together is as independent as what was measured allows.
-    Cite        McKenna, Mullins, Sheldon & Miklau 2022.
+    Cite        McKenna, Mullins, Sheldon & Miklau 2022; Xiao, He, Zhang & Kifer 2023 (contrasts).
     """
 
     tag: ClassVar[str] = "Aim"
@@ -64,122 +68,123 @@ class Aim(Analysis):
 
     @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
-        """The first column pays for all that follows, of which nobody knows before how it is divided."""
+        """The first column pays for all that follows: how that is divided is not known before."""
         return ((self.tables.query((0,)), Fraction(1)),)
 
     def foresee(self, _price: Price, _rows: int) -> ResultTable:
-        return foresee_rows(self.columns, _FORESEEN)
+        return foresee_rows(self.columns, "Rows are drawn once the data is measured.")
 
     def rehearse(self, price: Price) -> Round:
         """Every column, a choice among all tables, and the largest of them."""
-        allowance, unit = Allowance(price), self._unit(price)
-        asked = self._ask_columns(allowance)
-        if len(self.columns) == 1:
+        allowance = RemainingPrice(price)
+        asked = self._ask_columns(price)
+        if self._is_settled:
             return asked
-        asked += (self.tables.suppose_choice(self.workload.weights, allowance.offer(unit * (1 - _MEASURING))),)
+        choosing = allowance.offer(self._unit(allowance) * (1 - _MEASURING))
+        asked += (self.tables.suppose_choice(self.workload.weights, choosing),)
         Measure(self.query, price).mechanism  # noqa: B018 - refuses a price at which no noise could be drawn later
         left = allowance.pay(asked).left
+        largest = sorted(self.workload.tables, key=self.workload.count_cells)[-_REHEARSED:]
         return asked + tuple(
-            Measure(self.tables.query(table), allowance.offer(left / len(self._largest))) for table in self._largest
+            measure
+            for table in largest
+            for measure in self.tables.ask_parts(table, allowance.offer(left / len(largest)))
         )
 
     def steps(self, price: Price) -> Steps:
-        asked = self._ask_columns(Allowance(price))
+        asked = self._ask_columns(price)
         measured = yield asked
-        noisy = [NoisyTable((place,), each) for place, each in enumerate(measured)]
-        model = fit(self.workload.sizes, [each.fitted for each in noisy], iterations=_STEPS, tolerance=_TOLERANCE)
-        allowance, part = Allowance(price).pay(asked), self._unit(price)
-        while not allowance.is_spent:
-            last = allowance.left < 2 * part
-            part = allowance.left if last else part
+        noisy = NoisyTables(self.workload.sizes)
+        for place, each in enumerate(measured):
+            noisy = noisy.add((place,), split_table(noisy.sizes, (place,), price), (each,))
+        noisy, allowance, rounds = yield from self._go_on(noisy, RemainingPrice(price).pay(asked))
+        if rounds and not allowance.is_spent:
+            noisy = yield from self._measure_again(noisy, allowance)
+        return synthesize(self.columns, noisy.fit_well(), noisy, self.size, {"method": "aim", "rounds": rounds})
+
+    def _go_on(self, noisy: NoisyTables, allowance: RemainingPrice) -> Generator[Round, tuple[Measured, ...], _State]:
+        """Rounds of one choice and one table each, until what is kept for the end is left alone."""
+        model, part, rounds = noisy.fit(), self._unit(allowance), 0
+        while not self._is_settled and not (spare := self._spare(allowance)).is_spent:
+            last = spare.left < 2 * part
+            part = spare.left if last else part
             options = self._list_options(model, noisy, allowance, part)
             choice = self.tables.choose(options, allowance.offer(part * (1 - _MEASURING)))
             (chosen,) = yield (choice,)
             allowance = allowance.pay((choice,))
-            table = options[int(chosen.values)].table
-            measure = Measure(self.tables.query(table), allowance.offer(allowance.left if last else part * _MEASURING))
-            (counts,) = yield (measure,)
-            allowance = allowance.pay((measure,))
-            noisy.append(NoisyTable(table, counts))
-            before, model = (
-                model,
-                fit(
-                    self.workload.sizes,
-                    [each.fitted for each in noisy],
-                    start=model,
-                    iterations=_STEPS,
-                    tolerance=_TOLERANCE,
-                ),
-            )
-            if _is_near(before, model, noisy[-1]):
-                part *= _DEARER[type(price)]
-        model = fit(
-            self.workload.sizes,
-            [each.fitted for each in noisy],
-            start=model,
-            iterations=_LAST_STEPS,
-            tolerance=_LAST_TOLERANCE,
-        )
-        return synthesize(
-            self.columns, model, noisy, self.size, {"method": "aim", "rounds": len(noisy) - len(self.columns)}
-        )
+            option = options[int(chosen.values)]
+            paid = allowance.offer(self._spare(allowance).left if last else part * _MEASURING)
+            asked = self.tables.ask_parts(option.table, paid)
+            measured = yield asked
+            allowance, rounds = allowance.pay(asked), rounds + 1
+            noisy = noisy.add(option.table, split_table(noisy.sizes, option.table, paid), measured)
+            before, model = model, noisy.fit(model)
+            if _hardly_moved(before, model, option):
+                part *= _DEARER[type(paid)]
+        return noisy, allowance, rounds
 
-    def _unit(self, price: Price) -> Fraction:
+    def _measure_again(
+        self, noisy: NoisyTables, allowance: RemainingPrice
+    ) -> Generator[Round, tuple[Measured, ...], NoisyTables]:
+        """The last round: all that is left, on what was measured."""
+        amounts: dict[TablePart, Fraction] = {}
+        for table, amount in divide_amount(noisy, allowance.left).items():
+            for part in split_table(noisy.sizes, table, allowance.price):
+                whole = replace(part, share=Fraction(1))  # tables share parts: each of these is measured once
+                amounts[whole] = amounts.get(whole, Fraction(0)) + amount * part.share
+        asked = tuple(self.tables.ask_part(part, allowance.offer(amount)) for part, amount in amounts.items())
+        allowance.pay(asked)
+        return noisy.refine(tuple(amounts), (yield asked))
+
+    @property
+    def _is_settled(self) -> bool:
+        """Whether there is nothing to choose from."""
+        return len(self.workload.tables) == 1
+
+    def _unit(self, allowance: RemainingPrice) -> Fraction:
         """What a round costs at first."""
-        return Allowance(price).whole / (_ROUNDS * len(self.columns))
+        kept = _FIRST + _LAST[type(allowance.price)]
+        return allowance.whole * (1 - kept) / (_ROUNDS * len(self.columns))
 
-    def _ask_columns(self, allowance: Allowance) -> Round:
-        many = len(self.columns)
-        price = allowance.price if many == 1 else allowance.offer(self._unit(allowance.price) * _MEASURING)
-        return tuple(Measure(self.tables.query((place,)), price) for place in range(many))
+    def _spare(self, allowance: RemainingPrice) -> RemainingPrice:
+        """What is left without what is kept for the last round."""
+        return replace(allowance, kept=allowance.whole * _LAST[type(allowance.price)])
 
-    @cached_property
-    def _largest(self) -> tuple[TablePlaces, ...]:
-        """The tables with the most cells: what is stored of all rounds is counted by them."""
-        return tuple(sorted(self.workload.tables, key=self.workload.count_cells)[-_REHEARSED:])
+    def _ask_columns(self, price: Price) -> Round:
+        return self.tables.ask_columns(price if self._is_settled else price * _FIRST)
 
     def _list_options(
-        self, model: Model, noisy: Sequence[NoisyTable], allowance: Allowance, part: Fraction
-    ) -> list[Option]:
-        """The tables that may be chosen now, by noisy results alone: no others could be worth their noise."""
-        measure = Measure(self.query, allowance.offer(part * _MEASURING))
-        noise = mean_size(measure)
-        far = 2 * max(model.total, 1.0)
-        limit = self.cells * allowance.share_spent
+        self, model: Model, noisy: NoisyTables, allowance: RemainingPrice, part: Fraction
+    ) -> list[TableOption]:
+        """The tables that may be chosen now, by noisy results alone: others could not be worth their noise."""
+        noise = mean_size(Measure(self.query, allowance.offer(part * _MEASURING)).mechanism)  # type: ignore[arg-type]
+        sizes, price = self.workload.sizes, allowance.price
+        penalties = {
+            table: noise * relative_noise(sizes, table, price) * self.workload.count_cells(table)
+            for table in self.workload.tables
+        }
+        far, limit = 2 * max(model.total, 1.0), self.cells * allowance.share_spent
         tables = [
             table
-            for table in self.workload.tables
-            if len(table) == 1
-            or (noise * self.workload.count_cells(table) < far and self._fits(table, model, noisy, limit))
+            for table, penalty in penalties.items()
+            if len(table) == 1 or (penalty < far and self._fits(table, model, noisy, limit))
         ]
         return [
-            Option(table, self.workload.weights[table], believed, _PENALTY * noise * believed.size)
+            TableOption(table, self.workload.weights[table], believed, penalties[table])
             for table, believed in zip(tables, model.marginals(tables), strict=True)
         ]
 
-    def _fits(self, table: TablePlaces, model: Model, noisy: Sequence[NoisyTable], limit: float) -> bool:
+    def _fits(self, table: TablePlaces, model: Model, noisy: NoisyTables, limit: float) -> bool:
         """Whether a model that has it too would be small enough; one that has it already does not grow."""
-        if any(set(table) <= set(clique) for clique in model.tree.cliques):
+        if model.tree.cover(table) is not None:
             return True
-        return count_cells(self.workload.sizes, [*(each.table for each in noisy), table]) <= limit
+        return count_cells(self.workload.sizes, [*noisy.tables, table]) <= limit
 
 
-def mean_size(measure: Measure) -> float:
-    """How large the noise of a measure is on average."""
-    variance, fourth = cumulants(measure.mechanism)
-    return sqrt(variance / 2) if fourth else sqrt(2 * variance / pi)
-
-
-def _is_near(before: Model, after: Model, noisy: NoisyTable) -> bool:
-    """Whether a model hardly changed by what was measured: by no more than noise alone would explain."""
-    moved = float(np.abs(after.marginal(noisy.table) - before.marginal(noisy.table)).sum())
-    variance, fourth = cumulants(noisy.measured.noise)
-    return moved <= (sqrt(variance / 2) if fourth else sqrt(2 * variance / pi)) * noisy.measured.values.size
-
-
-_DEARER = {Pure: 2, Concentrated: 4}  # so that the noise is half as large
-_REHEARSED = 8
-_FORESEEN = "Rows are drawn once the data is measured."
+def _hardly_moved(before: Model, after: Model, option: TableOption) -> bool:
+    """Whether a model changed by no more than noise alone would explain."""
+    moved = after.marginal(option.table) - before.marginal(option.table)
+    return float(np.abs(moved).sum()) <= option.penalty
 
 
 def _build(frame: Frame, arguments: Arguments) -> Aim:
@@ -201,7 +206,7 @@ METHOD = Method(
     ),
     _build,
     {},
-    "SELECT * FROM aim((SELECT sex, city FROM people), size => 50)",
+    "SELECT * FROM aim(people, columns => (sex, city), size => 50)",
     {"mbi": "AIM"},
     shows=show_columns,
 )

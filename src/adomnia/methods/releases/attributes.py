@@ -68,10 +68,9 @@ def show_columns(frame: Frame, arguments: Arguments) -> tuple[str, ...]:
     return tuple(frame.columns[name].name for name in _names(frame, arguments))
 
 
-def note_left_out(frame: Frame, arguments: Arguments) -> tuple[str, ...]:
-    """What a reader has to know of columns that nobody named and that are not part of the release."""
-    left = [] if arguments["columns"] else [name for name in frame.order if name not in frame.columns]
-    return (f"Not in it, because neither values nor bounds are declared: {', '.join(left)}.",) if left else ()
+def list_left_out(frame: Frame, arguments: Arguments) -> tuple[str, ...]:
+    """The columns of the rows that are not part of a release of all of them: nothing is declared of their values."""
+    return () if arguments["columns"] else tuple(name for name in frame.order if name not in frame.columns)
 
 
 def count_cells(columns: Sequence[ReleaseColumn]) -> int:

@@ -203,7 +203,7 @@ METHOD = Method(
     ),
     _build,
     {},
-    "SELECT * FROM boosting((SELECT sex, city, member FROM people), size => 50)",
+    "SELECT * FROM boosting(people, columns => (age, sex, city), bins => 4, size => 50)",
     notes=(_COMPARED,),
     shows=show_columns,
 )

@@ -236,7 +236,7 @@ METHOD = Method(
         "count": "rows with these values",
         "whole_count": "the same as a whole number that is not negative; those of all tables agree",
     },
-    "SELECT * FROM marginals((SELECT sex, city, member FROM people), ways => 2)",
+    "SELECT * FROM marginals(people, columns => (age, sex, city), bins => 4)",
     {"R": "margin.table, addmargins", "SAS": "PROC FREQ, PROC TABULATE", "pandas": "pivot_table"},
     shows=show_columns,
 )

@@ -114,7 +114,7 @@ class Mwem(Analysis):
         noise = self._noise(price) if self.whole else 0.0
         candidates = []
         for place, believed in enumerate(tables):
-            penalty = round(PARTS * noise * believed.size)
+            (penalty,) = round_parts(np.array(noise * believed.size)).tolist()  # cut where noise is beyond all counts
             candidates.append(Candidate((Guess(place, round_parts(believed)),), 1, -penalty))
         compared = Distances(self.tables.keys, tuple(candidates), "total" if self.whole else "each", PARTS)
         return Measure(Query(self.relation, (), compared), price * (self.part * _CHOOSING), by="exponential")
@@ -184,7 +184,7 @@ METHOD = Method(
     ),
     _build,
     {},
-    "SELECT * FROM mwem((SELECT sex, city, member FROM people), size => 50)",
+    "SELECT * FROM mwem(people, columns => (age, sex, city), bins => 4, size => 50)",
     {"mbi": "mwem+pgm"},
     shows=show_columns,
 )

@@ -165,6 +165,6 @@ METHOD = Method(
     ),
     _build,
     {},
-    "SELECT * FROM small_database((SELECT sex, member FROM people), small => 4, missing => 'left_out', size => 50)",
+    "SELECT * FROM small_database(people, columns => (sex, city), small => 2, size => 50)",
     shows=show_columns,
 )

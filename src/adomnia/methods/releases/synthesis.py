@@ -1,27 +1,23 @@
-"""Synthetic rows from noisy tables: what was measured, the rows that follow from a model of it, and what to know."""
+"""Synthetic rows from noisy tables: rows that are drawn from a model of them, and what a reader has to know."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from math import sqrt
 from typing import Any
 
 import numpy as np
 
 from adomnia.methods.contract import Parameter
-from adomnia.methods.describe.error_laws import cumulants
 from adomnia.methods.releases.attributes import ReleaseColumn
 from adomnia.methods.releases.decoding import decode_rows
-from adomnia.methods.releases.graphical.fitting import MeasuredTable
 from adomnia.methods.releases.graphical.models import Model
 from adomnia.methods.releases.graphical.rows import draw_rows
-from adomnia.methods.releases.workload import TablePlaces
-from adomnia.noise import Integers
+from adomnia.methods.releases.noisy_tables import NoisyTables
 from adomnia.noise.afterwards import follow
-from adomnia.statistics.contract import Measured, ResultTable
-from adomnia.statistics.products import Product, Tails
+from adomnia.statistics.contract import ResultTable
+from adomnia.statistics.products import Product
 
 MOST_ROWS = 1_000_000  # that are written where nobody says how many
 _FORESEEN = 2  # rows of a table that only shows which columns there are
+_LISTED = 6  # tables that a note names
 
 SIZE = Parameter(
     "size",
@@ -32,75 +28,52 @@ SIZE = Parameter(
 )
 
 
-@dataclass(frozen=True)
-class NoisyTable:
-    """A table as it was measured: counts by the values of its columns, with noise."""
-
-    table: TablePlaces
-    measured: Measured
-
-    @property
-    def deviation(self) -> float:
-        """The standard deviation of the noise on each count."""
-        return sqrt(cumulants(self.measured.noise)[0])
-
-    @property
-    def fitted(self) -> MeasuredTable:
-        """The same for who fits a model."""
-        return MeasuredTable(self.table, np.asarray(self.measured.values, dtype=np.float64), self.deviation)
-
-
 def synthesize(
-    columns: Sequence[ReleaseColumn],
-    model: Model,
-    noisy: Sequence[NoisyTable],
-    size: int | None,
-    about: Mapping[str, Any],
+    columns: Sequence[ReleaseColumn], model: Model, noisy: NoisyTables, size: int | None, about: Mapping[str, Any]
 ) -> ResultTable:
     """Rows that are drawn from a model, in a table and as a product. What chance decides follows from the noise."""
-    released: list[Integers] = [each.measured.values for each in noisy]
     attributes = tuple(column.attribute for column in columns)
     number = size or min(max(round(model.total), 1), MOST_ROWS)
-    rows = draw_rows(model, number, follow(released, "rows"))
-    labels = decode_rows(attributes, rows, follow(released, "values"))
+    rows = draw_rows(model, number, follow(noisy.released, "rows"))
+    labels = decode_rows(attributes, rows, follow(noisy.released, "values"))
     names = [attribute.name for attribute in attributes]
+    measured = [
+        {"columns": [names[place] for place in table], "deviation": noisy.deviation(table)} for table in noisy.tables
+    ]
     product = Product(
         attributes,
-        tails=_tails(noisy),
-        rows=rows,
-        about={**about, "total": float(model.total), "measured": [_describe(each, names) for each in noisy]},
+        noisy.residuals,
+        noisy.tails,
+        rows,
+        about={**about, "total": float(model.total), "measured": measured},
     )
-    return ResultTable(labels, {}, _notes(number, model.total, noisy, names), product=product)  # type: ignore[arg-type]
+    return ResultTable(labels, {}, _notes(number, model.total, noisy, names), product=product)  # type: ignore[arg-type]  # of None
 
 
 def foresee_rows(columns: Sequence[ReleaseColumn], note: str) -> ResultTable:
     """A table of the same columns with a few rows of no meaning, before anything is measured."""
     attributes = tuple(column.attribute for column in columns)
     rows = np.zeros((_FORESEEN, len(columns)), dtype=np.int32)
-    return ResultTable(decode_rows(attributes, rows, follow([], "foreseen")), {}, (note,))  # type: ignore[arg-type]
+    return ResultTable(decode_rows(attributes, rows, follow([], "foreseen")), {}, (note,))  # type: ignore[arg-type]  # of None
 
 
-def _tails(noisy: Sequence[NoisyTable]) -> Tails:
-    return "laplace" if any(hasattr(each.measured.mechanism, "scale") for each in noisy) else "gaussian"
-
-
-def _describe(noisy: NoisyTable, names: Sequence[str]) -> dict[str, Any]:
-    return {"columns": [names[place] for place in noisy.table], "deviation": noisy.deviation}
-
-
-def _notes(number: int, total: float, noisy: Sequence[NoisyTable], names: Sequence[str]) -> tuple[str, ...]:
-    together = dict.fromkeys(each.table for each in noisy if len(each.table) > 1)
-    listed = ", ".join(" x ".join(names[place] for place in table) for table in list(together)[:_LISTED])
+def _notes(number: int, total: float, noisy: NoisyTables, names: Sequence[str]) -> tuple[str, ...]:
+    together = [" x ".join(names[place] for place in table) for table in noisy.tables if len(table) > 1]
     more = f" and {len(together) - _LISTED} others" if len(together) > _LISTED else ""
-    measured = f"Measured together were {listed}{more}." if together else "No columns were measured together."
+    measured = f"Measured together were {', '.join(together[:_LISTED])}{more}." if together else _NOTHING_TOGETHER
     return (
-        f"These {number:,} rows are of nobody: they are drawn from a model of noisy counts. "
-        f"There are about {max(round(total), 0):,} rows of data.",
+        (
+            f"These {number:,} rows are of nobody: they are drawn from a model of noisy counts. "
+            f"There are about {max(round(total), 0):,} rows of data."
+        ),
         f"{measured} How other columns go together is guessed from that, and may be far off.",
-        "They are good for counts and shares of many rows. They are not good for rare values and outliers, and a test "
-        "or an interval that takes them for data is too sure of itself.",
+        _GOOD_FOR,
         "What chance decides in drawing them follows from what was measured: the same measurements give the same rows.",
     )
 
 
-_LISTED = 6  # tables that a note names
+_GOOD_FOR = (
+    "They are good for counts and shares of many rows. They are not good for rare values and outliers, and a test or "
+    "an interval that takes them for data is too sure of itself."
+)
+_NOTHING_TOGETHER = "No columns were measured together."

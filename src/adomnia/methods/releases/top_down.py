@@ -265,7 +265,7 @@ METHOD = Method(
         "count": "rows with these values",
         "whole_count": "the same as a whole number that is not negative; parts add up to what they are parts of",
     },
-    "SELECT * FROM top_down(people, levels => (city, member), columns => (sex))",
+    "SELECT * FROM top_down(people, levels => (city), columns => (sex))",
     {"US Census Bureau": "Disclosure Avoidance System"},
     notes=(
         (

@@ -33,11 +33,13 @@ _OVERSIGHT = (
     PageLink("Budgets", "/owner/budgets", "budget"),
 )
 _CATALOG = PageLink("Catalog", "/owner/catalog", "data")
+_RELEASES = PageLink("Releases", "/releases", "releases")
 LINKS = {
     Role.ANALYST: (
         PageLink("Ask", "/ask", "ask"),
         PageLink("Methods", "/methods", "methods"),
         PageLink("Data", "/data", "data"),
+        _RELEASES,
         PageLink("Budget", "/budget", "budget"),
         PageLink("History", "/answers", "history"),
     ),
@@ -45,8 +47,9 @@ LINKS = {
         *_OVERSIGHT,
         PageLink("People", "/owner/people", "people"),
         _CATALOG,
+        _RELEASES,
     ),
-    Role.AUDITOR: (*_OVERSIGHT, _CATALOG),
+    Role.AUDITOR: (*_OVERSIGHT, _CATALOG, _RELEASES),
 }
 
 

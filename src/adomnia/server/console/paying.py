@@ -7,14 +7,14 @@ from urllib.parse import quote
 
 from starlette.responses import RedirectResponse, Response
 
-from adomnia.errors import Refusal
+from adomnia.server.console.ask.creation import refuse_creation
 from adomnia.server.console.ask.seen import check_seen
+from adomnia.server.console.releases.release_lines import address_of_release
 from adomnia.server.console.rendering import HTML, Page
 from adomnia.server.console.visits import Visit, render_visit
 from adomnia.server.replies import PiecewiseResponse
 from adomnia.server.routes.questions import QuestionJob, choose_id
 from adomnia.server.routes.requests import services_of, visitor_of
-from adomnia.sql.reading.creating import read_creation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from adomnia.session.answer import Answer
     from adomnia.session.contract import Session
     from adomnia.wire.asking import Ask
+    from adomnia.wire.releases import AskRelease
 
-__all__ = ["address_of_answer", "pay", "refuse_creation"]
+__all__ = ["address_of_answer", "pay", "pay_release"]
 
 
 async def pay(request: Request, asked: Ask, show_free: Callable[[Visit, Answer], Page], seen: str = "") -> Response:
@@ -34,7 +35,7 @@ async def pay(request: Request, asked: Ask, show_free: Callable[[Visit, Answer],
 
     `seen` is the price that the visitor saw: what costs more is refused.
     """
-    refuse_creation(asked)
+    refuse_creation(asked.sql)
     services, visitor, request_id = services_of(request), visitor_of(request), choose_id(asked.request_id)
     identified = asked.model_copy(update={"request_id": request_id})
     paid_as: list[str] = []
@@ -53,11 +54,19 @@ async def pay(request: Request, asked: Ask, show_free: Callable[[Visit, Answer],
     return RedirectResponse(paid_as[0], 303) if paid_as else PiecewiseResponse(reply)
 
 
-def refuse_creation(asked: Ask) -> None:
-    """Refuse to make a release: the page has shown no price of it."""
-    if read_creation(asked.sql) is not None:
-        why, fix = "is not asked on this page", "make releases in Python (session.release) or with adomnia release"
-        raise Refusal("CREATE TABLE", why, fix, (1, 1), code="statement_not_allowed")
+async def pay_release(request: Request, asked: AskRelease, seen: str = "") -> Response:
+    """Pay for a release and lead to its page; the same under the same name is free."""
+    services, visitor = services_of(request), visitor_of(request)
+    made: list[str] = []
+
+    def ask(session: Session, edition: Edition) -> list[bytes]:
+        check_seen(Visit(services, visitor, edition.curator), asked, seen)
+        made.append(asked.put_to(session).name)
+        services.metrics.count_question("answered")
+        return []
+
+    await QuestionJob(services, visitor, None, f"release:{asked.name}", HTML).answer(request, ask)
+    return RedirectResponse(address_of_release(made[0]), 303)
 
 
 def address_of_answer(request_id: str, *, again: bool = False) -> str:

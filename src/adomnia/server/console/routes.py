@@ -16,6 +16,7 @@ from adomnia.server.console.history import page as history
 from adomnia.server.console.history import sharing
 from adomnia.server.console.methods import pages as methods
 from adomnia.server.console.owner import budgets, ledger, overview, people
+from adomnia.server.console.releases import handlers as releases
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,4 +69,8 @@ PAGE_HANDLERS: dict[Route, Callable[..., Any]] = {
     ("GET", "/methods/{name}"): methods.method_form,
     ("POST", "/methods/{name}/price"): methods.price_method,
     ("POST", "/methods/{name}"): methods.ask_method,
+    ("GET", "/releases"): releases.releases,
+    ("GET", "/releases/{name}/figure.svg"): releases.figure,
+    ("GET", "/releases/{name}/archive"): releases.archive,
+    ("GET", "/releases/{name}"): releases.release,
 }

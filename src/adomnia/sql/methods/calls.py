@@ -1,5 +1,6 @@
 """Plans a question about a method: its rows, its arguments, its analysis, and what is shown of its table."""
 
+from dataclasses import replace
 from difflib import get_close_matches
 from math import prod
 
@@ -9,6 +10,7 @@ from adomnia.catalog.model import Catalog
 from adomnia.errors import Refusal
 from adomnia.methods.contract import Arguments, BadArgument, Method
 from adomnia.methods.registry import METHODS, find_method
+from adomnia.methods.releases.attributes import list_left_out, show_columns
 from adomnia.plans.plan import Output, Plan
 from adomnia.privacy.aggregates import values_of
 from adomnia.sql.methods.arguments import find_arguments, read_arguments, refuse_at
@@ -17,6 +19,7 @@ from adomnia.sql.methods.views import ViewReader
 from adomnia.sql.reading.refusals import WRITTEN, refusal
 from adomnia.sql.rows.derived import refuse_slow
 from adomnia.sql.values.outputs import read_limit, read_offset
+from adomnia.sql.values.scope import check_parts
 from adomnia.statistics.contract import Statistic
 from adomnia.work import spend
 
@@ -38,6 +41,7 @@ def plan_method(select: exp.Select, call: exp.Func, catalog: Catalog, confidence
     arguments = read_arguments(call, method, given)
     analysis = _build(call, method, given, arguments)
     table = select.args["from_"].this
+    _refuse_parts(table)
     by = [factor.name for factor in arguments.get("by") or ()]
     by += () if method.shows is None else method.shows(given.frame, arguments)
     if {name.lower() for name in by} & method.returns.keys():
@@ -46,6 +50,8 @@ def plan_method(select: exp.Select, call: exp.Func, catalog: Catalog, confidence
             "duplicate_alias", call, "has a column of its own called like one of its rows'", fix, f"{method.name}()"
         )
     view = ViewReader(table.alias or method.name, (*by, *method.returns)).read_view(select)
+    if method.shows is show_columns:
+        view = replace(view, left_out=list_left_out(given.frame, arguments))
     _refuse_large(call, given, analysis)
     return Plan(
         given.frame.relation,
@@ -70,6 +76,13 @@ def _find(call: exp.Func) -> Method:
         hint = f"did you mean {close[0]}? SHOW METHODS lists all" if close else "name a table of the catalog"
         raise refusal("function_not_allowed", call, "is not a table of the catalog", hint)
     return found
+
+
+def _refuse_parts(table: exp.Table) -> None:
+    """Refuse what stands behind a method and would change its rows: nothing is left out unsaid."""
+    check_parts(table, "this", "alias")
+    if table.args.get("alias") is not None:
+        check_parts(table.args["alias"], "this")
 
 
 def _build(call: exp.Func, method: Method, given: Given, arguments: Arguments) -> Statistic:

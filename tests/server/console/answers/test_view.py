@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from adomnia.explaining.tree import Node
 from adomnia.server.console.answers.reading import AnswerReading
 from adomnia.server.console.answers.view import build_answer_view
@@ -23,6 +25,18 @@ def test_how_an_answer_came_to_be_is_told_in_a_tag():
         build_answer_view(make_answer(key("k", 1), receipt=None), "").tag.text,
     ]
     assert tags == ["paid ε 0.25", "seen again, free", "made up", "free, exact"]
+
+
+def test_an_answer_from_a_release_is_free_but_neither_exact_nor_about_nobody():
+    free = replace(
+        make_answer(key("k", "a", "b"), measured("n", (1, 2, 3), (4, 5, 6)), receipt=None), notes=("From it.",)
+    )
+    view = build_answer_view(free, "")
+    assert view.tag.text == "free, from a release"
+    page = page_of(view)
+    assert "About nobody" not in page
+    assert "From it." in page
+    assert "/answers/" not in page
 
 
 def test_what_is_made_up_or_free_leads_to_no_receipt_file_or_figure():

@@ -119,7 +119,7 @@ def build_answer_view(
         things=things,
         things_title=count_things(things),
         bill=None if tree is None else show_tree(tree),
-        free=answer.receipt is None and not made_up,
+        free=answer.receipt is None and not made_up and not answer.notes,
     )
     if made_up or answer.receipt is None or table is None:
         return view

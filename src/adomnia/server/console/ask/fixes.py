@@ -295,6 +295,7 @@ _MAKERS: dict[str, tuple[_Maker, ...]] = {
     "ceiling": (_pay_less,),
     "vacuous": (_pay_more,),
     "bad_rows": (_set("Suppose groups of 1,000 rows", rows=_USUAL_GROUP),),
+    "not_covered": (_set("Ask the data for a fresh answer, at a price", from_release=""),),
     "policy_price": (_set("Pay the price that the owner set", pay=POLICY),),
     "bad_effort": (_set("Take normal effort", effort="normal"),),
     "bad_inference": (_set("Ask about these people", inference="data"),),

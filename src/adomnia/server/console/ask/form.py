@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from adomnia.errors import Refusal
 from adomnia.wire.asking import Ask, AskedQuestion, AskPrice
+from adomnia.wire.releases import AskRelease
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +23,7 @@ POLICY = "policy"  # the owner sets the price, and no amount is named
 _SEPARATORS = ", _\u00a0\u202f"  # between thousands
 _GROUPED = re.compile(rf"-?[1-9][0-9]{{0,2}}(?:([{_SEPARATORS}])[0-9]{{3}})(?:\1[0-9]{{3}})*(?:\.[0-9]+)?")
 _PASSING = ("request_id", "seen")  # of one request
+_TICKED = ("anyway", "from_release")
 _CHANGE = "change"  # fields that a button changes, written as in an address
 _Sent = TypeVar("_Sent", bound=AskedQuestion)
 
@@ -40,6 +42,7 @@ class AskForm:
     request_id: str = ""
     delta: str = ""
     seen: str = ""  # the price that the page said, and no more is paid
+    from_release: bool = False  # a release answers, or nothing does
 
     @classmethod
     def from_fields(cls, sent: Mapping[str, str]) -> AskForm:
@@ -53,8 +56,7 @@ class AskForm:
         typed: dict[str, Any] = {name: value.strip() for name, value in changes.items()}
         if "sql" in changes:  # browsers send the ends of lines as two characters
             typed["sql"] = changes["sql"].replace("\r\n", "\n")
-        if "anyway" in changes:
-            typed["anyway"] = bool(typed["anyway"])
+        typed |= {name: bool(typed[name]) for name in _TICKED if name in changes}
         return replace(self, **typed)
 
     @property
@@ -77,11 +79,17 @@ class AskForm:
             named[self.pay] = (_ungroup(self.amount) if self.pay == "error" else self.amount) or None
         if self.delta:
             named["delta"] = self.delta
+        if self.from_release:
+            named["from_release"] = True
         return {name: value for name, value in named.items() if value is not None}
 
     def asked(self) -> Ask:
         """The question to pay for."""
         return _build(Ask, self, request_id=self.request_id or None, anyway=self.anyway)
+
+    def release(self, name: str, *, private: bool) -> AskRelease:
+        """The release to make of the question."""
+        return _build(AskRelease, self, name=name, private=private)
 
     def priced(self) -> AskPrice:
         """The question whose price is wanted."""

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from adomnia.server.console.ask.expectations import ErrorLine, SizeTable
     from adomnia.server.console.ask.fixes import Fix
     from adomnia.server.console.ask.form import AskForm
+    from adomnia.server.console.ask.free_release import FreeRelease
     from adomnia.server.console.ask.funnel import Funnel
     from adomnia.server.console.ask.reading import Piece
     from adomnia.server.console.ask.refusals import RefusalView
@@ -56,10 +57,16 @@ class PriceView:
     reads: tuple[Piece, ...] = ()
     coming: Coming | None = None
     refusal: RefusalView | None = None
+    release: FreeRelease | None = None  # one that would answer it for nothing
+    verb: str = "ask"  # what is done once it is paid
+    payer: str = "Your budget"
+    is_unready: bool = False  # something is missing beside the question
 
     @property
     def may_ask(self) -> bool:
         """Whether the button works."""
+        if self.is_unready:
+            return False
         if self.state == "priced":
             return bool(self.paid_as) or not (self.is_too_dear or self.is_spent)
         return self.state == "free"
@@ -77,5 +84,5 @@ class PriceView:
         if self.state == "free":
             return "Ask, free"
         if self.paid_as:
-            return "See it again, free"
-        return f"Pay {self.price} and ask" if self.state == "priced" else "Pay and ask"
+            return "See it again, free" if self.verb == "ask" else f"{self.verb.capitalize()} it, free"
+        return f"Pay {self.price} and {self.verb}" if self.state == "priced" else f"Pay and {self.verb}"

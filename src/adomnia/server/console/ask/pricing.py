@@ -19,6 +19,7 @@ from adomnia.privacy.events import Pure
 from adomnia.privacy.losses import loss
 from adomnia.server.console.ask.affording import add_affordance, describe_situation, find_most
 from adomnia.server.console.ask.budget_bar import build_bar
+from adomnia.server.console.ask.creation import refuse_creation
 from adomnia.server.console.ask.drafts import is_quick, plan_draft
 from adomnia.server.console.ask.expectations import (
     find_roughest,
@@ -29,6 +30,7 @@ from adomnia.server.console.ask.expectations import (
 )
 from adomnia.server.console.ask.fixes import change_fields
 from adomnia.server.console.ask.form import POLICY
+from adomnia.server.console.ask.free_release import check_named, find_free_release, without_free_release
 from adomnia.server.console.ask.funnel import Caption, PriceScale, draw_funnel
 from adomnia.server.console.ask.price_view import Coming, PriceView
 from adomnia.server.console.ask.reading import Piece, read_plan
@@ -77,6 +79,9 @@ def build_price(visit: Visit, form: AskForm) -> PriceView:
     if is_explain(settled.sql) or is_listing(settled.sql):
         return replace(empty, state="free", reads=(Piece("What is public, as text: free."),))
     try:
+        refuse_creation(settled.sql)
+        if settled.from_release:
+            return _read_release(visit, empty)
         return _price(visit, budgets, empty)
     except Refusal as refusal:
         told = view_refusal(refusal, describe_situation(visit, budgets, settled))
@@ -97,6 +102,13 @@ def _settle(form: AskForm, budgets: Budgets) -> AskForm:
     return form
 
 
+def _read_release(visit: Visit, empty: PriceView) -> PriceView:
+    """The panel of a question that a release is to answer: it is free to ask which, and whether one does."""
+    answer = visit.session.sql(empty.form.sql, from_release=True)
+    told = Coming(f"{len(answer):,} {'row' if len(answer) == 1 else 'rows'}, from what was published", grouped=False)
+    return replace(empty, state="free", reads=(Piece(answer.notes[0] if answer.notes else "Free."),), coming=told)
+
+
 def _price(visit: Visit, budgets: Budgets, empty: PriceView) -> PriceView:
     asked = empty.form.priced()
     try:
@@ -104,8 +116,13 @@ def _price(visit: Visit, budgets: Budgets, empty: PriceView) -> PriceView:
     except Refusal as refusal:
         if refusal.code != "public_table":
             raise
-        rows = Coming("Rows of public tables, exact and free: they are about nobody.", grouped=False)
-        return replace(empty, state="free", reads=(Piece("Rows of public tables, as they are."),), coming=rows)
+        if "is a release" in refusal.why:
+            check_named(visit.session, empty.form.sql)
+            told, read = "What a release says, free: it was paid for before.", "A release, and no data."
+        else:
+            told = "Rows of public tables, exact and free: they are about nobody."
+            read = "Rows of public tables, as they are."
+        return replace(empty, state="free", reads=(Piece(read),), coming=Coming(told, grouped=False))
     priced = replace(_name_price(_add_words(empty, quote), quote), state="priced")
     draft = plan_draft(asked.question(), visit.curator.catalog, visit.visitor.name) if is_quick() else None
     paid = None if draft is None else find_paid(visit, draft.question, draft.plan)
@@ -135,7 +152,8 @@ def _add_words(view: PriceView, quote: Quote) -> PriceView:
         view,
         vacuous=reword_lines(quote.vacuous, Surface.PAGE),
         warnings=reword_lines(warnings, Surface.PAGE),
-        notes=reword_lines((*caps, *quote.notes, *findings, *effort), Surface.PAGE),
+        notes=reword_lines((*caps, *without_free_release(quote.notes), *findings, *effort), Surface.PAGE),
+        release=find_free_release(quote.notes),
     )
 
 

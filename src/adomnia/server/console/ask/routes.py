@@ -9,10 +9,11 @@ from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annota
 
 from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.server.console.answers.view import build_answer_view
+from adomnia.server.console.ask.creation import refuse_creation
 from adomnia.server.console.ask.form import AskForm
 from adomnia.server.console.ask.page import build_ask_page
 from adomnia.server.console.forms import read_form
-from adomnia.server.console.paying import pay, refuse_creation
+from adomnia.server.console.paying import pay
 from adomnia.server.console.visits import show
 from adomnia.server.problems import to_problem
 
@@ -61,7 +62,7 @@ async def try_question(request: Request) -> Response:
     def read(visit: Visit) -> Page:
         try:
             asked = replace(form, effort="normal", anyway=True).asked()
-            refuse_creation(asked)
+            refuse_creation(asked.sql)
             with visit.curator.mock() as made_up:
                 answer = asked.put_to(made_up.session(visit.visitor.name))
         except Refusal as refusal:

@@ -13,6 +13,7 @@ from adomnia.server.console.ask.drafts import plan_draft
 from adomnia.server.console.ask.replays import find_paid
 from adomnia.session.listings import is_listing
 from adomnia.wire.amounts import amount_of
+from adomnia.wire.releases import AskRelease
 from adomnia.work import limit
 
 if TYPE_CHECKING:
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["check_seen"]
 
 
-def check_seen(visit: Visit, asked: Ask, seen: str) -> None:
+def check_seen(visit: Visit, asked: Ask | AskRelease, seen: str) -> None:
     """Refuse a question that costs more than the page said; one that was paid for before costs nothing."""
-    if not seen or is_explain(asked.sql) or is_listing(asked.sql):
+    if not seen or asked.from_release or is_explain(asked.sql) or is_listing(asked.sql):
         return
     word, _, said = seen.partition(" ")
     try:
@@ -39,7 +40,7 @@ def check_seen(visit: Visit, asked: Ask, seen: str) -> None:
     raise Refusal("The price", why, "look at it, and ask again", code="price_changed")
 
 
-def _find_price(visit: Visit, asked: Ask) -> tuple[str, Fraction]:
+def _find_price(visit: Visit, asked: Ask | AskRelease) -> tuple[str, Fraction]:
     for currency in ("epsilon", "rho"):
         named = getattr(asked, currency)
         if named is not None:
@@ -49,7 +50,10 @@ def _find_price(visit: Visit, asked: Ask) -> tuple[str, Fraction]:
     return "epsilon" if isinstance(quote.price, Pure) else "rho", amount_of_price(quote.price)
 
 
-def _was_paid(visit: Visit, asked: Ask) -> bool:
+def _was_paid(visit: Visit, asked: Ask | AskRelease) -> bool:
+    """Whether whoever asks has paid for it; what is published the dataset pays for, whatever they have."""
+    if isinstance(asked, AskRelease) and not asked.private:
+        return False
     with limit():
         draft = plan_draft(asked.question(), visit.curator.catalog, visit.visitor.name)
         return find_paid(visit, draft.question, draft.plan) is not None

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from adomnia.privacy.expressions import Column
     from adomnia.privacy.kinds import Kind
 
-__all__ = ["Bounds", "ColumnFacts", "ValueList", "describe_columns"]
+__all__ = ["Bounds", "ColumnFacts", "ValueList", "describe_columns", "list_values"]
 
 _FIRST, _NEXT = 12, 200  # values that are shown at once, and that are shown when more are asked for
 _WORDS = {
@@ -73,6 +73,12 @@ class ColumnFacts:
     uses: str  # of private columns: all may be done with public ones
 
 
+def list_values(values: tuple[str, ...], others: str | None = None) -> ValueList:
+    """As many of some values as a page shows; `others` is that which stands for all that are not declared."""
+    more, beyond = values[_FIRST : _FIRST + _NEXT], max(0, len(values) - _FIRST - _NEXT)
+    return ValueList(values[:_FIRST], more, beyond, len(values), others)
+
+
 def describe_columns(table: Table) -> tuple[ColumnFacts, ...]:
     """All columns, in their order."""
     # Without its columns: what one person moves follows from their rows and the bounds of the one that is added up.
@@ -109,9 +115,7 @@ def _show_day(day: date) -> str:
 def _list_values(kind: Kind) -> ValueList | None:
     match kind:
         case Text(values=tuple(values), others=others):
-            more = values[_FIRST : _FIRST + _NEXT]
-            beyond = max(0, len(values) - _FIRST - _NEXT)
-            return ValueList(values[:_FIRST], more, beyond, len(values), values[-1] if others else None)
+            return list_values(values, values[-1] if others else None)
     return None
 
 

@@ -1,4 +1,4 @@
-"""Rows that a page shows: made up from the catalog alone, or those of a public table, which are about nobody."""
+"""Rows that a page shows: made up from the catalog alone, of a public table, or published; all are about nobody."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ from adomnia.session.public import read_public_columns
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import pyarrow as pa
+
     from adomnia.catalog.model import Table
     from adomnia.privacy.expressions import Column
     from adomnia.session.curator import Curator
 
-__all__ = ["RowHead", "ShownRows", "make_up_rows", "read_public_rows"]
+__all__ = ["RowHead", "ShownRows", "make_up_rows", "read_public_rows", "show_table"]
 
-_MADE_UP, _READ = 5, 100
+_MADE_UP, _READ, _PUBLISHED = 5, 100, 10
 _MOST_COLUMNS = 30
 _LONGEST = 200  # characters of a value
 
@@ -70,6 +72,20 @@ def read_public_rows(curator: Curator, table: Table) -> ShownRows:
     return ShownRows(_list_heads(columns), shown, len(table.columns) - len(columns))
 
 
+def show_table(table: pa.Table) -> ShownRows:
+    """The first rows of a table that was published."""
+    shown = table.slice(0, _PUBLISHED).select(table.column_names[:_MOST_COLUMNS])
+    heads = tuple(RowHead(field.name, not _is_text(field.type)) for field in shown.schema)
+    rows = zip(*(column.to_pylist() for column in shown.columns), strict=True)
+    return ShownRows(heads, tuple(tuple(map(_show_number, row)) for row in rows), table.num_columns - len(heads))
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    return not (pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
 def _list_heads(columns: Sequence[Column]) -> tuple[RowHead, ...]:
     return tuple(RowHead(column.name, isinstance(column.kind, Quantity)) for column in columns)
 
@@ -78,6 +94,10 @@ def _round(value: object, column: Column) -> str:
     """A made-up value; a number is put on the grid that the index would store it on."""
     if isinstance(value, float) and column.domain is not None:
         return f"{column.domain.value(column.domain.grid(value) or 0):,.10g}"
+    return _show_number(value)
+
+
+def _show_number(value: object) -> str:
     return f"{value:,.6g}" if isinstance(value, float) else _show(value)
 
 

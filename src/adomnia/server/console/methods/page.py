@@ -12,6 +12,14 @@ from adomnia.server.console.ask.form import AskForm
 from adomnia.server.console.ask.pricing import build_price
 from adomnia.server.console.methods.fields import FormField, Option, list_fields, list_terms
 from adomnia.server.console.methods.finding import list_chapters
+from adomnia.server.console.methods.keeping import (
+    KEEP,
+    NAME,
+    check_keeping,
+    may_publish,
+    price_keeping,
+    read_keeping,
+)
 from adomnia.server.console.methods.offering import list_tables, read_frame
 from adomnia.server.console.methods.pictures import describe_picture
 from adomnia.server.console.methods.problems import BadField
@@ -61,6 +69,12 @@ def build_method_page(
     written, problem = _write(method, fields)
     price = _price(visit, pay_for(written, fields))
     problem = problem or _locate(written, refusal) or _locate(written, _find_refusal(price))
+    keeping = read_keeping(method, fields)
+    if keeping is not None and keeping.how:
+        unnamed = check_keeping(visit, keeping)
+        problem = problem or unnamed
+        kept = price_keeping(visit, price, pay_for(written, fields), keeping)
+        price = replace(kept, is_unready=unnamed is not None)
     frame = _find_frame(method, fields, catalog)
     arguments = list_fields(method.parameters, fields, frame)
     filling = {
@@ -76,7 +90,9 @@ def build_method_page(
         "price": _without_other_texts(price),
         "price_at": f"/methods/{method.name}/price",
         "told_below": True,  # at the field that it is about
-        "slots": [_ABOVE, *_ROWS, *(field.id for field in arguments)],
+        "slots": [_ABOVE, *_ROWS, *(field.id for field in arguments), *(() if keeping is None else (KEEP, NAME))],
+        "keeping": keeping,
+        "may_publish": keeping is not None and may_publish(visit),
         "problems": {} if problem is None else {_field_of(problem): problem},
         "refused": refusal,
         "view": view,

@@ -10,10 +10,11 @@ from adomnia.errors import Refusal
 from adomnia.server.console.answers.view import build_answer_view
 from adomnia.server.console.forms import read_form
 from adomnia.server.console.methods.finding import require_method
+from adomnia.server.console.methods.keeping import locate_keeping, read_keeping
 from adomnia.server.console.methods.page import build_list_page, build_method_page, pay_for
 from adomnia.server.console.methods.prefilling import prefill, refit
 from adomnia.server.console.methods.writing import write_question
-from adomnia.server.console.paying import pay
+from adomnia.server.console.paying import pay, pay_release
 from adomnia.server.console.visits import show
 from adomnia.server.routes.requests import run_in_pool
 from adomnia.work import Work, limit
@@ -65,6 +66,7 @@ async def price_method(name: str, request: Request) -> Response:
 async def ask_method(name: str, request: Request) -> Response:
     """Pay for what a form means and lead to the answer, or show the form again with what is wrong."""
     fields, method = await _read_fields(request), require_method(name)
+    keeping = read_keeping(method, fields)
     try:
         written = await run_in_pool(request, lambda: _write(method, fields))
         form = pay_for(written, fields)
@@ -72,9 +74,11 @@ async def ask_method(name: str, request: Request) -> Response:
         def show_free(visit: Visit, answer: Answer) -> Page:
             return build_method_page(visit, method, fields, view=build_answer_view(answer, form.sql))
 
+        if keeping is not None and keeping.how:
+            return await pay_release(request, form.release(keeping.name, private=keeping.is_private), form.seen)
         return await pay(request, form.asked(), show_free, form.seen)
     except Refusal as refusal:
-        why = refusal
+        why = locate_keeping(refusal) if keeping is not None and keeping.how else refusal
     fields.pop("request_id", None)  # nothing was paid under it, or something else
     return await show(request, lambda visit: build_method_page(visit, method, fields, refusal=why))
 

@@ -91,6 +91,7 @@ async function receive(reply) {
   if (reply.problem && !reply.html.includes("data-problem")) throw new Error(reply.problem); // no page of this server
   replacePart(answer, reply.html);
   const path = new URL(reply.address).pathname;
+  if (reply.status < 400 && path.startsWith("/releases/")) return location.assign(path); // it was kept, and has a page
   if (reply.status < 400 && path.startsWith("/answers/")) moveTo(path);
   if (reply.status < 400) say("The answer is there.");
   answer.focus({ preventScroll: true });

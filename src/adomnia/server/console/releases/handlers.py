@@ -1,0 +1,80 @@
+"""The handlers of the pages of releases. All of it was paid for, and is free."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
+from starlette.responses import Response
+
+from adomnia.errors import Refusal
+from adomnia.releases.archive import pack_archive
+from adomnia.server.bodies import malformed_request
+from adomnia.server.console.answers.drawing import STYLES, SVG, draw
+from adomnia.server.console.answers.pages import figures_of
+from adomnia.server.console.releases.counts import count_by, read_keys
+from adomnia.server.console.releases.page import build_list_page, build_release_page
+from adomnia.server.console.releases.release_lines import open_for
+from adomnia.server.console.visits import Visit, show
+from adomnia.server.free_work import ask_free
+from adomnia.server.replies import EncodedReply, PiecewiseResponse, encode_within
+from adomnia.server.reply_cache import CachedReply, ReplyKey
+from adomnia.server.routes.requests import services_of, visitor_of
+from adomnia.wire.releases import ZIP
+
+if TYPE_CHECKING:
+    from adomnia.session.curator import Curator
+
+__all__ = ["archive", "figure", "release", "releases"]
+
+
+async def releases(request: Request) -> Response:
+    """All releases that the visitor may read."""
+    return await show(request, build_list_page)
+
+
+async def release(name: str, request: Request) -> Response:
+    """One release: its guarantee, its columns, its counts with their intervals."""
+    asked = dict(request.query_params)
+    return await show(request, lambda visit: build_release_page(visit, name, asked), None)
+
+
+async def figure(name: str, request: Request) -> Response:
+    """The picture of the counts of a release, for light or dark paper."""
+    asked = dict(request.query_params)
+    look = asked.get("theme", "light"), asked.get("size", "wide")
+    if look not in STYLES:
+        raise malformed_request("The fields theme and size", "name no figure: they are light or dark, wide or narrow")
+    services, visitor, kept = services_of(request), visitor_of(request), figures_of(request)
+
+    def work(curator: Curator) -> bytes:
+        opened = open_for(Visit(services, visitor, curator), name)
+        keys = read_keys(opened, asked)
+        key = ReplyKey(visitor.name, opened.about.get("receipt", ""), repr((name.lower(), keys, look)))
+        found = kept.get(key)
+        if found is not None:
+            return found.body[0]
+        counts = count_by(opened, keys)
+        if counts.drawable is None:
+            raise counts.problem or Refusal("The release", "has no counts", "choose other columns", code="malformed")
+        drawn = draw(counts.drawable, *look)
+        kept.put(key, CachedReply(name, [drawn]))
+        return drawn
+
+    drawn = await ask_free(request, None, work, None)
+    return drawn if isinstance(drawn, Response) else Response(drawn, media_type=SVG)
+
+
+async def archive(name: str, request: Request) -> Response:
+    """The files of a release as one: Parquet, CSV, release.json and README."""
+    services, visitor = services_of(request), visitor_of(request)
+
+    def work(curator: Curator) -> tuple[EncodedReply, str]:
+        opened = open_for(Visit(services, visitor, curator), name)
+        return encode_within(services.answer_memory, lambda: [pack_archive(opened)], ZIP), opened.name
+
+    found = await ask_free(request, None, work, None)
+    if isinstance(found, Response):
+        return found
+    reply, called = found
+    return PiecewiseResponse(reply, {"Content-Disposition": f'attachment; filename="{called}.zip"'})
