@@ -69,7 +69,7 @@ def write_count(release: AskableRelease, keys: Sequence[str]) -> str:
     names = ", ".join(map(quote_identifier, keys))
     alias = choose_alias("n", {key.lower() for key in keys})
     table = f"{SCHEMA}.{quote_identifier(release.name)}"
-    return f"SELECT {names}, COUNT(*) AS {alias}\nFROM {table}\nGROUP BY {names}"  # noqa: S608 - names in quotes
+    return f"SELECT {names}, COUNT(*) AS {alias}\nFROM {table}\nGROUP BY {names}"
 
 
 def _count(release: AskableRelease, keys: tuple[str, ...]) -> ReleaseCount:
