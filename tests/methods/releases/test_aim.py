@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adomnia.methods.releases.aim import METHOD
-from adomnia.methods.releases.remaining_price import RemainingPrice
+from adomnia.methods.releases.remainders import Remainder
 from adomnia.privacy.distances import Distances
 from adomnia.privacy.events import Composed, Concentrated, Pure
 from adomnia.privacy.losses import covers
@@ -58,15 +58,15 @@ def test_no_price_and_no_domain_makes_it_spend_more(sizes, price, number, rows_p
     analysis = build(METHOD, sizes, rows_per_person, ways=ways, size=3)
     result, events = release(analysis, price, draw_people(number, sizes, 2), number)
     assert is_covered(analysis, price, events)
-    assert RemainingPrice(price, tuple(events)).share_spent > 0.999  # and nothing is lost
+    assert Remainder(price, tuple(events)).share_spent > 0.999  # and nothing is lost
     assert result.rows == 3
 
 
 def test_a_variant_that_forgets_its_first_round_is_found_out(monkeypatch):
     """Charging by a formula of the rounds forgets what is measured before them."""
-    exact = RemainingPrice.spent.fget
-    forgetful = property(lambda self: exact(self) - exact(RemainingPrice(self.price, self.events[: len(SIZES)])))
-    monkeypatch.setattr(RemainingPrice, "spent", forgetful)
+    exact = Remainder.spent.fget
+    forgetful = property(lambda self: exact(self) - exact(Remainder(self.price, self.events[: len(SIZES)])))
+    monkeypatch.setattr(Remainder, "spent", forgetful)
     analysis = build(METHOD, SIZES, size=40)
     _, events = release(analysis, PRICES[1], ROWS)
     assert not is_covered(analysis, PRICES[1], events)
