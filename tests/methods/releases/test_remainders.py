@@ -8,11 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-<<<<<<<< HEAD:tests/methods/releases/test_remaining_price.py
-from adomnia.methods.releases.remaining_price import RemainingPrice
-========
 from adomnia.methods.releases.remainders import Remainder
->>>>>>>> aim:tests/methods/releases/test_remainders.py
 from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.queries import Query
@@ -24,15 +20,6 @@ QUERY = Query(frame(levels={"a": ("x", "y")}, rows_per_person=3).relation, (), R
 
 
 def test_a_measure_costs_what_its_mechanism_says():
-<<<<<<<< HEAD:tests/methods/releases/test_remaining_price.py
-    allowance = RemainingPrice(Concentrated(1)).pay([Measure(QUERY, Concentrated(Fraction(1, 4)))])
-    assert allowance.left == Fraction(3, 4)
-    assert allowance.share_spent == 0.25
-
-
-def test_what_is_kept_for_later_is_not_left():
-    assert RemainingPrice(Pure(2), kept=Fraction(1, 2)).left == Fraction(3, 2)
-========
     remainder = Remainder(Concentrated(1)).pay([Measure(QUERY, Concentrated(Fraction(1, 4)))])
     assert remainder.left == Fraction(3, 4)
     assert remainder.share_spent == 0.25
@@ -40,7 +27,6 @@ def test_what_is_kept_for_later_is_not_left():
 
 def test_what_is_kept_for_later_is_not_left():
     assert Remainder(Pure(2), kept=Fraction(1, 2)).left == Fraction(3, 2)
->>>>>>>> aim:tests/methods/releases/test_remainders.py
 
 
 @given(
@@ -50,11 +36,7 @@ def test_what_is_kept_for_later_is_not_left():
 )
 @settings(max_examples=examples(40))
 def test_offers_never_add_up_to_more_than_the_price(kind, amount, parts):
-<<<<<<<< HEAD:tests/methods/releases/test_remaining_price.py
-    allowance = RemainingPrice(kind(amount))
-========
     remainder = Remainder(kind(amount))
->>>>>>>> aim:tests/methods/releases/test_remainders.py
     for part in parts:
         if not remainder.is_spent:
             remainder = remainder.pay([Measure(QUERY, remainder.offer(part * amount))])
@@ -63,18 +45,10 @@ def test_offers_never_add_up_to_more_than_the_price(kind, amount, parts):
 
 def test_more_than_is_left_is_refused():
     with pytest.raises(ValueError, match="must cover all measures"):
-<<<<<<<< HEAD:tests/methods/releases/test_remaining_price.py
-        RemainingPrice(Pure(1)).pay([Measure(QUERY, Pure(Fraction(3, 5)))] * 2)
-========
         Remainder(Pure(1)).pay([Measure(QUERY, Pure(Fraction(3, 5)))] * 2)
->>>>>>>> aim:tests/methods/releases/test_remainders.py
 
 
 def test_an_epsilon_pays_for_pure_events_alone():
     gaussian = Measure(QUERY, Concentrated(Fraction(1, 100)))
     with pytest.raises(ValueError, match="pure events"):
-<<<<<<<< HEAD:tests/methods/releases/test_remaining_price.py
-        RemainingPrice(Pure(1)).pay([gaussian])
-========
         Remainder(Pure(1)).pay([gaussian])
->>>>>>>> aim:tests/methods/releases/test_remainders.py

@@ -16,11 +16,7 @@ _NOTHING = Fraction(1, 2**24)  # of the whole price: what is not worth a measure
 
 
 @dataclass(frozen=True)
-<<<<<<<< HEAD:src/adomnia/methods/releases/remaining_price.py
-class RemainingPrice:
-========
 class Remainder:
->>>>>>>> aim:src/adomnia/methods/releases/remainders.py
     """A price, and the events that were paid from it so far.
 
     Every event counts with its own loss, never by a formula of how many there were: a formula forgets some.
@@ -44,11 +40,7 @@ class Remainder:
         if isinstance(self.price, Concentrated):
             return found.rho
         if found.epsilon is None:
-<<<<<<<< HEAD:src/adomnia/methods/releases/remaining_price.py
-            raise ValueError("RemainingPrice in epsilon must be spent on pure events, got others.")
-========
             raise ValueError("Remainder in epsilon must be spent on pure events, got others.")
->>>>>>>> aim:src/adomnia/methods/releases/remainders.py
         return found.epsilon
 
     @property
@@ -66,20 +58,12 @@ class Remainder:
         """Which part of the price is spent."""
         return float(self.spent / self.whole)
 
-<<<<<<<< HEAD:src/adomnia/methods/releases/remaining_price.py
-    def pay(self, measures: Iterable[Measure]) -> "RemainingPrice":
-========
     def pay(self, measures: Iterable[Measure]) -> "Remainder":
->>>>>>>> aim:src/adomnia/methods/releases/remainders.py
         """The same after these measures."""
         events = (each.mechanism.event(each.query.sensitivity()) for each in measures)
         found = replace(self, events=(*self.events, *events))
         if found.left < 0:
-<<<<<<<< HEAD:src/adomnia/methods/releases/remaining_price.py
-            raise ValueError("RemainingPrice must cover all measures, got some that cost more than is left.")
-========
             raise ValueError("Remainder must cover all measures, got some that cost more than is left.")
->>>>>>>> aim:src/adomnia/methods/releases/remainders.py
         return found
 
     def offer(self, amount: Fraction) -> Price:
