@@ -165,3 +165,12 @@ def test_parts_of_a_price_buy_the_noise_that_the_papers_state():
     assert float(Measure(tables.query((0,)), price / 3).mechanism.variance) ** 0.5 == pytest.approx(
         older["mst_sigma"], rel=1e-6
     )
+
+
+@pytest.mark.parametrize(
+    "price", [Pure(Fraction(1, 10**16)), Concentrated(Fraction(1, 10**32))], ids=["epsilon", "rho"]
+)
+def test_a_price_of_almost_nothing_makes_noise_beyond_all_counts_and_no_mistake(price):
+    result, events = release(build(METHOD, SIZES, size=3), price, ROWS)
+    assert covers(price, Composed(events))
+    assert result.product.rows.shape == (3, 4)
