@@ -9,6 +9,7 @@ import json
 import re
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from math import isfinite
 from time import process_time
 from typing import TYPE_CHECKING
@@ -36,7 +37,7 @@ from adomnia.session.aggregates import Aggregates, SqlOptions
 from adomnia.session.method_calls import write_call
 from adomnia.session.table import PrivateTable
 from adomnia.sql.lower import lower
-from kit.methods import Executing, hospital, hospital_catalog, moves_of, tables_of
+from kit.methods import executed, hospital_catalog, moves_of, tables_of
 
 if TYPE_CHECKING:
     from adomnia.plans.plan import Plan
@@ -48,16 +49,22 @@ SLOWEST_PRICE = 0.25  # seconds of the processor from text to quote; a benchmark
 every_method = pytest.mark.parametrize("name", METHODS)
 every_price = pytest.mark.parametrize("price", PRICES, ids=str)
 
-__all__ = ["hospital", "hospital_catalog"]
+__all__ = ["hospital_catalog"]
 
 
 def text_of(name):
     return METHODS[name].example
 
 
+@pytest.fixture(scope="module")
+def plans(hospital_catalog):
+    """Plans by the name of their method, each made once."""
+    return cache(lambda name: with_delta(lower(text_of(name), hospital_catalog), Fraction(1, 10**6)))
+
+
 @pytest.fixture
-def plan(name, hospital_catalog) -> Plan:
-    return with_delta(lower(text_of(name), hospital_catalog), Fraction(1, 10**6))
+def plan(name, plans) -> Plan:
+    return plans(name)
 
 
 @every_method
@@ -165,21 +172,20 @@ def test_what_it_publishes_can_be_kept_and_opened_again(name, plan, price):
 
 @every_method
 @every_price
-def test_it_is_executed_within_its_event_and_replayed(name, plan, price, hospital):
-    running = Executing(hospital, plan, price)
-    (table,) = drive(split_price(plan, price), running.executor)
-    (again,) = drive(split_price(plan, price), running.replayer())
+def test_it_is_executed_within_its_event_and_replayed(name, plan, price):
+    execution = executed(plan, price)
+    table = execution.table
+    (again,) = drive(split_price(plan, price), execution.replayer())
     for column in (*table.labels, *table.estimates, *table.facts):
         assert read_column(again, column) == read_column(table, column)
 
 
 @every_method
-def test_what_it_asks_later_was_proved_before_but_for_its_constants(name, plan, hospital):
-    running = Executing(hospital, plan, PRICES[0])
-    drive(split_price(plan, PRICES[0]), running.executor)
-    known = {without_constants(statement.text) for statement in running.proved}
+def test_what_it_asks_later_was_proved_before_but_for_its_constants(name, plan):
+    execution = executed(plan, PRICES[0])
+    known = set(map(without_constants, execution.proved))
     # That a histogram's buckets are read from the same rows is proved when they are: only it lists what it looks into.
-    ran = [text for text in running.ran if not re.search(r">> \d+\) IN \(", text)]
+    ran = [text for text in execution.ran if not re.search(r">> \d+\) IN \(", text)]
     assert {without_constants(text) for text in ran} <= known
 
 

@@ -60,6 +60,10 @@ TEXTS = {
         for name, rows in ROWS.items()
     },
     **{f"marginals {name}": f"SELECT * FROM marginals({rows}, ways => 2)" for name, rows in ROWS.items()},
+    **{
+        f"{method} {name}": f"SELECT * FROM {method}({ROWS[name]}, size => 5)"
+        for method, name in (("aim", "visits"), ("aim", "blocks"), ("mst", "people"), ("mst", "joined"))
+    },
     "ranges of people": "SELECT * FROM range_counts(people, column => age, bins => 8)",
     "ranges of visits": "SELECT * FROM range_counts(visits, column => cost, bins => 4)",
     "places of visits": "SELECT * FROM top_down(visits, levels => (hospital, urgent))",

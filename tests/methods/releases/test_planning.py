@@ -136,3 +136,9 @@ def test_all_shown_tables_together_cost_those_of_pairs_little_and_better_the_tot
     )
     assert 1 < ratio < 1.01
     assert found.variance(()) < 0.6 * least.variance(())
+
+
+@pytest.mark.parametrize("laplace", [False, True])
+def test_the_largest_tables_alone_are_measured_by_their_counts_if_that_is_asked(laplace):
+    (plan,) = compare_plans((3, 4, 5), list_closure((3, 4, 5), 3), "largest", laplace=laplace)
+    assert [(table.columns, table.basis, table.part) for table in plan.tables] == [((0, 1, 2), "counts", 1)]

@@ -10,14 +10,14 @@ import numpy as np
 
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import Arguments, Frame, Method, Parameter
-from adomnia.methods.releases.allowance import Allowance
 from adomnia.methods.releases.attributes import BINS, COLUMNS, MISSING_VALUES, ReleaseColumn, read_columns, show_columns
-from adomnia.methods.releases.choosing import Option, ReleaseTables
+from adomnia.methods.releases.choosing import ReleaseTables, TableOption
 from adomnia.methods.releases.graphical.models import Model
 from adomnia.methods.releases.graphical.trees import count_cells
 from adomnia.methods.releases.interactions import TablePart, relative_noise, split_table
 from adomnia.methods.releases.noisy_tables import NoisyTables, mean_size
 from adomnia.methods.releases.polishing import divide_amount
+from adomnia.methods.releases.remaining_price import RemainingPrice
 from adomnia.methods.releases.synthesis import SIZE, foresee_rows, synthesize
 from adomnia.methods.releases.workload import TablePlaces, Workload
 from adomnia.privacy.events import Concentrated, Price, Pure
@@ -26,7 +26,7 @@ from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Measure, Measured, ResultTable, Round, Steps
 
-_State: TypeAlias = tuple[NoisyTables, Allowance, int]
+_State: TypeAlias = tuple[NoisyTables, RemainingPrice, int]
 
 _FIRST = Fraction(1, 10)  # of the price: every column by itself
 _LAST = {Pure: Fraction(0), Concentrated: Fraction(1, 4)}  # of the price: what was measured once more
@@ -76,7 +76,7 @@ class Aim(Analysis):
 
     def rehearse(self, price: Price) -> Round:
         """Every column, a choice among all tables, and the largest of them."""
-        allowance = Allowance(price)
+        allowance = RemainingPrice(price)
         asked = self._ask_columns(price)
         if self._is_settled:
             return asked
@@ -97,12 +97,12 @@ class Aim(Analysis):
         noisy = NoisyTables(self.workload.sizes)
         for place, each in enumerate(measured):
             noisy = noisy.add((place,), split_table(noisy.sizes, (place,), price), (each,))
-        noisy, allowance, rounds = yield from self._go_on(noisy, Allowance(price).pay(asked))
+        noisy, allowance, rounds = yield from self._go_on(noisy, RemainingPrice(price).pay(asked))
         if rounds and not allowance.is_spent:
             noisy = yield from self._measure_again(noisy, allowance)
         return synthesize(self.columns, noisy.fit_well(), noisy, self.size, {"method": "aim", "rounds": rounds})
 
-    def _go_on(self, noisy: NoisyTables, allowance: Allowance) -> Generator[Round, tuple[Measured, ...], _State]:
+    def _go_on(self, noisy: NoisyTables, allowance: RemainingPrice) -> Generator[Round, tuple[Measured, ...], _State]:
         """Rounds of one choice and one table each, until what is kept for the end is left alone."""
         model, part, rounds = noisy.fit(), self._unit(allowance), 0
         while not self._is_settled and not (spare := self._spare(allowance)).is_spent:
@@ -124,7 +124,7 @@ class Aim(Analysis):
         return noisy, allowance, rounds
 
     def _measure_again(
-        self, noisy: NoisyTables, allowance: Allowance
+        self, noisy: NoisyTables, allowance: RemainingPrice
     ) -> Generator[Round, tuple[Measured, ...], NoisyTables]:
         """The last round: all that is left, on what was measured."""
         amounts: dict[TablePart, Fraction] = {}
@@ -141,19 +141,21 @@ class Aim(Analysis):
         """Whether there is nothing to choose from."""
         return len(self.workload.tables) == 1
 
-    def _unit(self, allowance: Allowance) -> Fraction:
+    def _unit(self, allowance: RemainingPrice) -> Fraction:
         """What a round costs at first."""
         kept = _FIRST + _LAST[type(allowance.price)]
         return allowance.whole * (1 - kept) / (_ROUNDS * len(self.columns))
 
-    def _spare(self, allowance: Allowance) -> Allowance:
+    def _spare(self, allowance: RemainingPrice) -> RemainingPrice:
         """What is left without what is kept for the last round."""
         return replace(allowance, kept=allowance.whole * _LAST[type(allowance.price)])
 
     def _ask_columns(self, price: Price) -> Round:
         return self.tables.ask_columns(price if self._is_settled else price * _FIRST)
 
-    def _list_options(self, model: Model, noisy: NoisyTables, allowance: Allowance, part: Fraction) -> list[Option]:
+    def _list_options(
+        self, model: Model, noisy: NoisyTables, allowance: RemainingPrice, part: Fraction
+    ) -> list[TableOption]:
         """The tables that may be chosen now, by noisy results alone: others could not be worth their noise."""
         noise = mean_size(Measure(self.query, allowance.offer(part * _MEASURING)).mechanism)  # type: ignore[arg-type]
         sizes, price = self.workload.sizes, allowance.price
@@ -168,7 +170,7 @@ class Aim(Analysis):
             if len(table) == 1 or (penalty < far and self._fits(table, model, noisy, limit))
         ]
         return [
-            Option(table, self.workload.weights[table], believed, penalties[table])
+            TableOption(table, self.workload.weights[table], believed, penalties[table])
             for table, believed in zip(tables, model.marginals(tables), strict=True)
         ]
 
@@ -179,7 +181,7 @@ class Aim(Analysis):
         return count_cells(self.workload.sizes, [*noisy.tables, table]) <= limit
 
 
-def _hardly_moved(before: Model, after: Model, option: Option) -> bool:
+def _hardly_moved(before: Model, after: Model, option: TableOption) -> bool:
     """Whether a model changed by no more than noise alone would explain."""
     moved = after.marginal(option.table) - before.marginal(option.table)
     return float(np.abs(moved).sum()) <= option.penalty
@@ -204,7 +206,7 @@ METHOD = Method(
     ),
     _build,
     {},
-    "SELECT * FROM aim((SELECT sex, city FROM people), size => 50)",
+    "SELECT * FROM aim(people, columns => (sex, city), size => 50)",
     {"mbi": "AIM"},
     shows=show_columns,
 )

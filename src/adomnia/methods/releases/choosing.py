@@ -25,7 +25,7 @@ _LARGEST = 2**45  # of a guess, in these parts
 
 
 @dataclass(frozen=True)
-class Option:
+class TableOption:
     """A table that may be chosen: how much it matters, what it is believed to hold, and what noise would add to it."""
 
     table: TablePlaces
@@ -65,7 +65,7 @@ class ReleaseTables:
         """One part of a table."""
         return Measure(ask(self.relation, [self.columns[place] for place in part.columns], part.basis), price)
 
-    def choose(self, options: Sequence[Option], price: Price) -> Measure:
+    def choose(self, options: Sequence[TableOption], price: Price) -> Measure:
         """One of the options, by the exponential mechanism: rather one whose exact counts are far from the believed.
 
         The score is AIM's, weight * (distance - penalty), in whole parts of a row.

@@ -7,12 +7,13 @@ from math import ceil
 
 import numpy as np
 
+from adomnia.noise.afterwards import Generator
 from adomnia.privacy.keys import Label
 from adomnia.statistics.products import Attribute, Places
 
 
 def decode_rows(
-    attributes: Sequence[Attribute], rows: Places, generator: np.random.Generator
+    attributes: Sequence[Attribute], rows: Places, generator: Generator
 ) -> dict[str, tuple[Label | None, ...]]:
     """The values of each column, from the places of its levels; None is missing."""
     return {
@@ -21,7 +22,7 @@ def decode_rows(
     }
 
 
-def decode_column(attribute: Attribute, places: Places, generator: np.random.Generator) -> tuple[Label | None, ...]:
+def decode_column(attribute: Attribute, places: Places, generator: Generator) -> tuple[Label | None, ...]:
     """The values of one column."""
     levels = attribute.levels
     if not attribute.edges:
@@ -44,7 +45,7 @@ def _round_step(edges: Sequence[float]) -> float:
     return float(10.0 ** np.floor(np.log10(width / 100)))
 
 
-def _draw_steps(attribute: Attribute, places: Places, generator: np.random.Generator) -> Places:
+def _draw_steps(attribute: Attribute, places: Places, generator: Generator) -> Places:
     """For each row a multiple of the step that lies in its bin; where none does, the one below its lower end."""
     step, bins = find_step(attribute), len(attribute.edges) - 1
     # Of a bin its lower end belongs to it and its upper end does not. A hair is taken off, so that 0.3 / 0.1 is 3.

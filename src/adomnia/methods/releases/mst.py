@@ -10,7 +10,7 @@ from typing import ClassVar
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import Arguments, BadArgument, Frame, Method
 from adomnia.methods.releases.attributes import BINS, COLUMNS, MISSING_VALUES, ReleaseColumn, read_columns, show_columns
-from adomnia.methods.releases.choosing import Option, ReleaseTables
+from adomnia.methods.releases.choosing import ReleaseTables, TableOption
 from adomnia.methods.releases.graphical.models import Model
 from adomnia.methods.releases.interactions import split_table
 from adomnia.methods.releases.noisy_tables import NoisyTables
@@ -92,7 +92,8 @@ class Mst(Analysis):
         if not self._chooses:
             return self.pairs
         options = [
-            Option(pair, 1, believed) for pair, believed in zip(self.pairs, model.marginals(self.pairs), strict=True)
+            TableOption(pair, 1, believed)
+            for pair, believed in zip(self.pairs, model.marginals(self.pairs), strict=True)
         ]
         joined = list(range(len(self.columns)))  # to which part of the tree a column belongs
         tree: list[TablePlaces] = []
@@ -141,7 +142,7 @@ METHOD = Method(
     (COLUMNS, BINS, MISSING_VALUES, SIZE),
     _build,
     {},
-    "SELECT * FROM mst((SELECT sex, city, age FROM people), size => 50)",
+    "SELECT * FROM mst(people, columns => (age, sex, city), bins => 4, size => 50)",
     {"mbi": "MST"},
     shows=show_columns,
 )

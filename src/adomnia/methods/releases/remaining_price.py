@@ -13,7 +13,7 @@ _NOTHING = Fraction(1, 2**24)  # of the whole price: what is not worth a measure
 
 
 @dataclass(frozen=True)
-class Allowance:
+class RemainingPrice:
     """A price, and the events that were paid from it so far.
 
     Every event counts with its own loss, never by a formula of how many there were: a formula forgets some.
@@ -37,7 +37,7 @@ class Allowance:
         if isinstance(self.price, Concentrated):
             return found.rho
         if found.epsilon is None:
-            raise ValueError("Allowance in epsilon must be spent on pure events, got others.")
+            raise ValueError("RemainingPrice in epsilon must be spent on pure events, got others.")
         return found.epsilon
 
     @property
@@ -55,12 +55,12 @@ class Allowance:
         """Which part of the price is spent."""
         return float(self.spent / self.whole)
 
-    def pay(self, measures: Iterable[Measure]) -> "Allowance":
+    def pay(self, measures: Iterable[Measure]) -> "RemainingPrice":
         """The same after these measures."""
         events = (each.mechanism.event(each.query.sensitivity()) for each in measures)
         found = replace(self, events=(*self.events, *events))
         if found.left < 0:
-            raise ValueError("Allowance must cover all measures, got some that cost more than is left.")
+            raise ValueError("RemainingPrice must cover all measures, got some that cost more than is left.")
         return found
 
     def offer(self, amount: Fraction) -> Price:
