@@ -25,7 +25,7 @@ def test_the_download_is_the_release_itself(alice):
 def test_every_look_of_a_picture_is_drawn_and_kept(alice):
     page = alice.get("/releases/sexes?by=sex").text
     addresses = {unescape(each) for each in re.findall(r'(?:srcset|src)="(/releases[^"]*)"', page)}
-    assert len(addresses) == 4
+    assert len(addresses) == 8  # of counts and of quality
     for address in addresses:
         first, again = alice.get(address), alice.get(address)
         assert first.headers["content-type"] == "image/svg+xml"
