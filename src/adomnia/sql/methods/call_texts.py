@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlglot.tokens import TokenType
+from sqlglot.tokenizer_core import TokenType
 
 from adomnia.sql.reading.creating import SCHEMA
 from adomnia.sql.reading.parse import split_tokens
@@ -13,7 +13,7 @@ from adomnia.sql.reading.parse import split_tokens
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sqlglot.tokens import Token
+    from sqlglot.tokenizer_core import Token
 
 __all__ = ["CallText", "is_named", "replace_name", "replace_release", "split_call"]
 
