@@ -133,9 +133,7 @@ class Session(Protocol):
         They are paid for as one batch, and chosen by how few cells they have, unless sets of `columns` are named.
         `open_release(name).quality()` says for free what follows from what is published.
         """
-        from adomnia.session.quality import assess_held_back
-
-        return assess_held_back(self, self.open_release(name), columns, most, confidence, payment)
+        ...
 
     def compare(
         self, text: str, *, release: str, confidence: float = CONFIDENCE, **payment: Unpack[Payment]
@@ -144,9 +142,14 @@ class Session(Protocol):
 
         Where it says releases.NAME, the private answer is about the very rows that the release was made from.
         """
-        from adomnia.session.comparing import compare_answers
+        ...
 
-        return compare_answers(self, text, self.open_release(release), confidence, payment)
+    def preview(self, table: str, rows: int = 20) -> Answer:
+        """A few rows of nobody with all columns of a table, to write questions against; they cost nothing.
+
+        They are of the preview that the owner declared, or made up from the catalog alone: a note says which.
+        """
+        ...
 
     def table(self, name: str) -> PrivateTable:
         """The rows of a table or view, to filter, join and ask about in Python."""
