@@ -76,3 +76,10 @@ def test_what_the_release_cannot_answer_is_refused_before_it_is_paid(alice, text
     with pytest.raises(Refusal):
         alice.compare(text, release=release, epsilon=1)
     assert alice.budget().personal.spent == before
+
+
+def test_a_release_is_never_compared_with_itself(alice):
+    alice.from_release = True
+    text = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
+    assert alice.compare(text, release="counts", epsilon=1.5).private.receipt is not None
+    assert alice.compare(text, release="counts", epsilon=1.5, from_release=True).private.receipt is not None

@@ -10,7 +10,7 @@ import adomnia
 from adomnia.errors import Refusal
 from adomnia.pricing.bills import format_cost
 from adomnia.pricing.questions import Question
-from kit.hospital import write
+from kit.hospital import curated, declare, write
 from kit.kept_releases import PEOPLE, PUBLISHING
 
 QUESTION = "SELECT * FROM marginals((SELECT age, sex, city, member FROM people WHERE age >= 8), ways => 2)"
@@ -174,3 +174,15 @@ def test_spaces_in_constants_and_comments_are_kept_in_the_question_of_a_release(
     assert alice.sql("SELECT COUNT(*) FROM people WHERE name <> 'a  b'", from_release=True).receipt is None
     with pytest.raises(Refusal, match="counts only rows with"):
         alice.sql("SELECT COUNT(*) FROM people WHERE name <> 'a b'", from_release=True)
+
+
+@pytest.mark.parametrize("size", [20, 5_000])
+def test_rows_of_any_number_stand_for_as_many_people_as_there_are(tmp_path, size):
+    """Whoever asks how many people there are is not told how many rows somebody wanted to have drawn."""
+    with curated(declare(tmp_path / "hospital", PUBLISHING), PEOPLE, []) as curator:
+        curator.release("drawn", f"SELECT * FROM mst((SELECT sex, member FROM people), size => {size})", rho=500)
+        for table, options in (("people", {"from_release": True}), ("releases.drawn", {})):
+            answer = curator.session("alice").sql(f"SELECT COUNT(*) AS n FROM {table}", **options)
+            assert answer["n"] == pytest.approx([len(PEOPLE)], abs=2)
+            ((lower, upper),) = answer.interval("n")
+            assert upper - lower < 5

@@ -34,7 +34,7 @@ _MISSING = "missing"
 
 
 @dataclass(frozen=True)
-class ReleaseColumn:
+class ColumnLine:
     """A column of the people that a release stands for; `ranges` is how many its values are put into, if they are."""
 
     name: str
@@ -85,10 +85,10 @@ def build_release_page(visit: Visit, name: str, asked: Mapping[str, str]) -> Pag
     return Page("release.html", filling)
 
 
-def _describe_column(attribute: Attribute) -> ReleaseColumn:
+def _describe_column(attribute: Attribute) -> ColumnLine:
     levels = tuple(_MISSING if level is None else _show_level(level) for level in attribute.levels)
     ranges = max(0, len(attribute.edges) - 1)
-    return ReleaseColumn(attribute.name, _WORDS[attribute.sort], ranges, list_values(levels))
+    return ColumnLine(attribute.name, _WORDS[attribute.sort], ranges, list_values(levels))
 
 
 def _show_level(level: Any) -> str:  # noqa: ANN401 - any value that a column may have
