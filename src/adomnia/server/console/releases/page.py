@@ -13,7 +13,7 @@ from adomnia.server.console.data.columns import ValueList, list_values
 from adomnia.server.console.data.rows import show_table
 from adomnia.server.console.data.sql_text import address_of_question
 from adomnia.server.console.releases.counts import FIRST, SECOND, count_by, list_keys, read_keys
-from adomnia.server.console.releases.pairs import draw_pairs
+from adomnia.server.console.releases.pairs import assess, draw_pairs
 from adomnia.server.console.releases.release_lines import EVERYBODY, address_of_release, list_lines, open_for
 from adomnia.server.console.rendering import Page
 from adomnia.session.released import describe_origin
@@ -59,7 +59,7 @@ def build_list_page(visit: Visit) -> Page:
 def build_release_page(visit: Visit, name: str, asked: Mapping[str, str]) -> Page:
     """One release, with its counts by the columns that the address names."""
     release = open_for(visit, name)
-    counts, quality = count_by(release, read_keys(release, asked)), release.quality()
+    counts, quality = count_by(release, read_keys(release, asked)), assess(release)
     filling = {
         "release": release,
         "about": release.about,
