@@ -136,3 +136,12 @@ def test_all_shown_tables_together_cost_those_of_pairs_little_and_better_the_tot
     )
     assert 1 < ratio < 1.01
     assert found.variance(()) < 0.6 * least.variance(())
+
+
+def test_a_plan_is_called_by_what_it_measures():
+    """The tables of fewer columns get no part of the price here, so that they are not said to be measured."""
+    plans = compare_plans((7, 7), list_closure((7, 7), 2), "auto", laplace=True)
+    best = plan_tables((7, 7), list_closure((7, 7), 2), "auto", laplace=True)
+    assert [table.columns for table in best.tables] == [(0, 1)]
+    assert best.name == "counts of the largest tables"
+    assert "counts of all tables" not in [plan.name for plan in plans]
