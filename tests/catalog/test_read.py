@@ -214,6 +214,12 @@ def test_a_cap_that_is_chosen_privately_has_a_largest_and_a_price(tmp_path):
     assert catalog.table("items").profile_epsilon is None
 
 
+def test_a_table_may_have_preview_rows_for_a_price(tmp_path):
+    catalog = reading(tmp_path, changed("rows_per_person = 10", "rows_per_person = 10\npreview = 0.05"))
+    assert catalog.table("visits").preview_epsilon == Fraction(1, 20)
+    assert catalog.table("people").preview_epsilon is None
+
+
 def test_the_people_of_the_units_own_table_may_have_a_profile_too(tmp_path):
     text = changed("rows_per_person = 1\n", "rows_per_person = { max = 7, epsilon = 1 }\n")
     assert reading(tmp_path, text).table("people").profile_epsilon == 1

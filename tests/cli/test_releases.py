@@ -85,3 +85,11 @@ def test_check_says_when_releases_cannot_be_counted(hospital, typed):
     code, printed, _ = typed("check", hospital)
     assert code == 0
     assert "Releases so far are not counted" in " ".join(printed.split())
+
+
+def test_preview_rows_are_shown_with_what_they_are(hospital, typed):
+    code, printed, complained = typed("preview", hospital, "people", "--rows", "3")
+    assert (code, complained) == (0, "")
+    assert "made up from the catalog alone" in " ".join(printed.split())
+    _, printed, _ = typed("preview", hospital, "people", "--rows", "3", "--format", "json")
+    assert len(json.loads(printed)["rows"]) == 3

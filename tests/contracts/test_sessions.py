@@ -337,6 +337,20 @@ def test_both_give_one_answer_from_a_release(pairs):
         session.from_release = False
 
 
+def test_both_assess_compare_and_preview_alike(pairs):
+    alice = pairs["alice"]
+    text = "SELECT * FROM mwem((SELECT sex, member FROM people), rounds => 1, ways => 1)"
+    alice.here.release("drawn", text, epsilon=1)
+    here, there = (each.quality("drawn", columns=[("sex", "member")], epsilon=1) for each in pair_of(alice))
+    assert repr(here) == repr(there)
+    asked = partial(alice.here.compare, "SELECT COUNT(*) AS n FROM people", release="drawn", epsilon=1)
+    there = alice.there.compare("SELECT COUNT(*) AS n FROM people", release="drawn", epsilon=1)
+    assert asked().values[0].private == there.values[0].private
+    here, there = (each.preview("people", 4) for each in pair_of(alice))
+    assert here.records() == there.records()
+    assert here.notes == there.notes
+
+
 def test_both_refuse_releases_in_the_same_words(pairs):
     for name, wanted in {
         "bob": ("more", QUESTION, {"epsilon": 1}),

@@ -16,7 +16,7 @@ import pytest
 # Compiled once and quickly: a JVM of tests does not live long enough to gain from more, nor from collecting garbage
 # of its classes. Those of Spark are not verified, nor those that it writes for each statement.
 _JAVA = (
-    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmn400m -XX:MetaspaceSize=512m -XX:ReservedCodeCacheSize=256m "
+    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmn800m -XX:MetaspaceSize=512m -XX:ReservedCodeCacheSize=256m "
     "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 )
 
@@ -45,7 +45,7 @@ def classic():
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     settings = {
-        "spark.driver.memory": "1g",
+        "spark.driver.memory": "2g",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false",
@@ -60,6 +60,13 @@ def classic():
         "spark.shuffle.compress": "false",
         "spark.broadcast.compress": "false",
         "spark.sql.parquet.compression.codec": "uncompressed",
+        # Pages of the usual size filled all memory with zeros, and every second ended in collecting them.
+        "spark.buffer.pageSize": "1m",
+        # Nobody looks at statements that have ended.
+        "spark.sql.ui.retainedExecutions": "1",
+        "spark.ui.retainedJobs": "1",
+        "spark.ui.retainedStages": "1",
+        "spark.ui.retainedTasks": "1",
         "spark.sql.lightweightPlanChangeValidation": "false",
         "spark.sql.codegen.cache.maxEntries": "5000",  # an index is built of the same statements again and again
         "spark.driver.extraJavaOptions": _JAVA,

@@ -9,17 +9,33 @@ import numpy as np
 import pytest
 
 from adomnia import methods
+from adomnia.methods.releases.gram_release import GramRelease
+from adomnia.methods.releases.nested_release import LevelTable, NestedRelease
+from adomnia.methods.releases.places import Geography
 from adomnia.methods.releases.residuals import NoisyMarginal, Residuals
+from adomnia.privacy.matrices import Matrix
 from adomnia.releases.arrays import Packer, Unpacker
 from adomnia.releases.registry import ESTIMATES, read_estimates, write_estimates
 
 SIZES = (3, 2, 1)
+PLACES = Geography((3,))
+LEVELS = [
+    LevelTable(0, np.array([[9.0, 8.0]]), 0.5, np.zeros(1), 0.0),
+    LevelTable(1, np.arange(6.0).reshape(3, 2), 0.25, np.zeros(3), 0.0),
+]
+# Of each sort one that is made, how many values its columns have, and columns that it counts by.
 KEPT = {
-    "Residuals": lambda: Residuals.from_measured(SIZES, [NoisyMarginal((0, 1), np.arange(6).reshape(3, 2), 2.5)]),
+    "Residuals": (
+        Residuals.from_measured(SIZES, [NoisyMarginal((0, 1), np.arange(6).reshape(3, 2), 2.5)]),
+        SIZES,
+        ((0,), (1, 0), (0, 1)),
+    ),
+    "GramRelease": (GramRelease.solve(Matrix.dense([[1, 1, 1], [1, 0, 0], [0, 2, 1]]), [7, 2, 5], 2.5), (3,), ((0,),)),
+    "NestedRelease": (NestedRelease.solve(PLACES, (2,), LEVELS, None), (3, 2), ((0,), (0, 1), (1, 0))),
 }
 
 
-def there_and_back(estimates, sizes=SIZES):
+def there_and_back(estimates, sizes):
     packer = Packer()
     written = packer.pack(write_estimates(estimates))
     return read_estimates(Unpacker(*packer.columns()).unpack(written), sizes)
@@ -27,11 +43,11 @@ def there_and_back(estimates, sizes=SIZES):
 
 @pytest.mark.parametrize("tag", ESTIMATES)
 def test_estimates_count_the_same_once_they_are_read_again(tag):
-    made = KEPT[tag]()
-    found = there_and_back(made)
+    made, sizes, sets = KEPT[tag]
+    found = there_and_back(made, sizes)
     assert isinstance(found, ESTIMATES[tag])
-    for columns in ((0,), (1, 0), (0, 1)):
-        shape = [SIZES[column] for column in columns]
+    for columns in sets:
+        shape = [sizes[column] for column in columns]
         groups = np.arange(np.prod(shape)).reshape(shape) % 2
         for one, other in zip(found.count(columns, groups, 2), made.count(columns, groups, 2), strict=True):
             assert np.array_equal(one, other)
@@ -40,8 +56,11 @@ def test_estimates_count_the_same_once_they_are_read_again(tag):
 
 @pytest.mark.parametrize("tag", ESTIMATES)
 def test_estimates_of_other_columns_are_refused(tag):
-    with pytest.raises((ValueError, KeyError, IndexError, TypeError)):
-        there_and_back(KEPT[tag](), (3, 5, 1))
+    made, sizes, _ = KEPT[tag]
+    for place in range(2 if len(sizes) > 1 else 1):
+        others = [size + 3 * (place == own) for own, size in enumerate(sizes)]
+        with pytest.raises((ValueError, KeyError, IndexError, TypeError)):
+            there_and_back(made, tuple(others))
 
 
 def test_nothing_is_nothing():

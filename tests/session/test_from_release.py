@@ -6,9 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+import adomnia
 from adomnia.errors import Refusal
 from adomnia.pricing.bills import format_cost
 from adomnia.pricing.questions import Question
+from kit.hospital import curated, declare, write
+from kit.kept_releases import PEOPLE, PUBLISHING
 
 QUESTION = "SELECT * FROM marginals((SELECT age, sex, city, member FROM people WHERE age >= 8), ways => 2)"
 
@@ -145,3 +148,41 @@ def test_a_person_of_several_rows_is_told_how_many_count(curator, alice):
     curator.release("visits", "SELECT * FROM marginals((SELECT urgent FROM visits))", rho=1)
     answer = alice.sql("SELECT COUNT(*) AS n FROM visits WHERE urgent", from_release=True)
     assert any("of a person" in note for note in answer.notes)
+
+
+VIEW = """
+[views.grown]
+sql = "SELECT person_id, sex, {} AS old FROM people WHERE age >= {}"
+"""
+
+
+@pytest.mark.parametrize(("old", "age"), [("age >= 50", 60), ("age >= 70", 18)], ids=["rows", "column"])
+def test_a_release_of_a_view_that_is_another_one_by_now_answers_nothing(tmp_path, old, age):
+    place = write(tmp_path / "hospital", PEOPLE, [], PUBLISHING + VIEW.format("age >= 50", 18))
+    text = "SELECT COUNT(*) AS n FROM grown WHERE old"
+    with adomnia.open(place) as curator:
+        curator.release("old", "SELECT * FROM marginals((SELECT sex, old FROM grown))", rho=1)
+        assert curator.session("alice").sql(text, from_release=True).receipt is None
+    (place / "catalog.toml").write_text(PUBLISHING + VIEW.format(old, age))
+    with adomnia.open(place) as curator, pytest.raises(Refusal, match="meant something else by its question"):
+        curator.session("alice").sql(text, from_release=True)
+
+
+def test_spaces_in_constants_and_comments_are_kept_in_the_question_of_a_release(curator, alice):
+    made = "SELECT * FROM -- of those\nmarginals((SELECT sex FROM people WHERE name <> 'a  b' -- with two spaces\n))"
+    assert curator.release("spaced", f"\n {made} \n", rho=1).question == made
+    assert alice.sql("SELECT COUNT(*) FROM people WHERE name <> 'a  b'", from_release=True).receipt is None
+    with pytest.raises(Refusal, match="counts only rows with"):
+        alice.sql("SELECT COUNT(*) FROM people WHERE name <> 'a b'", from_release=True)
+
+
+@pytest.mark.parametrize("size", [20, 5_000])
+def test_rows_of_any_number_stand_for_as_many_people_as_there_are(tmp_path, size):
+    """Whoever asks how many people there are is not told how many rows somebody wanted to have drawn."""
+    with curated(declare(tmp_path / "hospital", PUBLISHING), PEOPLE, []) as curator:
+        curator.release("drawn", f"SELECT * FROM mst((SELECT sex, member FROM people), size => {size})", rho=500)
+        for table, options in (("people", {"from_release": True}), ("releases.drawn", {})):
+            answer = curator.session("alice").sql(f"SELECT COUNT(*) AS n FROM {table}", **options)
+            assert answer["n"] == pytest.approx([len(PEOPLE)], abs=2)
+            ((lower, upper),) = answer.interval("n")
+            assert upper - lower < 5

@@ -17,6 +17,7 @@ from adomnia.privacy.amounts import EPSILON_UNIT
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.losses import loss
 from adomnia.releases import folder as folders
+from adomnia.session import releasing
 from adomnia.session.curator import LEDGER, STATE
 from adomnia.session.release_charges import list_charges
 from adomnia.session.release_store import FOLDER
@@ -118,6 +119,34 @@ def test_a_question_that_was_paid_for_before_is_kept_for_free(curator):
     bob.release("mine", QUESTION, epsilon=1, private=True)
     assert spent(curator, "bob") == 1
     assert [each.name for each in bob.releases()] == ["mine"]
+
+
+def test_one_purchase_is_kept_under_one_name(curator):
+    """Else whoever bought one release could fill the disk for nothing."""
+    bob = curator.session("bob")
+    bob.release("mine", QUESTION, epsilon=1, private=True)
+    refused = refusal(lambda: bob.release("again", QUESTION, epsilon=1, private=True))
+    assert (refused.code, refused.why) == ("release_taken", "is kept as mine already")
+    assert [each.name for each in bob.releases()] == ["mine"]
+    assert spent(curator, "bob") == 1
+
+
+def test_an_analyst_keeps_so_many_releases_and_no_more(curator, alice, monkeypatch):
+    monkeypatch.setattr(releasing, "MOST_OWN", 1)
+    bob = curator.session("bob")
+    bob.release("mine", QUESTION, epsilon=1, private=True)
+    assert refusal(lambda: bob.release("more", OTHER, epsilon=1, private=True)).code == "too_many_releases"
+    assert spent(curator, "bob") == 1
+    alice.release("hers", OTHER, epsilon=1, private=True)  # of others it counts nothing
+
+
+def test_no_more_are_published_than_are_counted_for_everybody(curator, alice, monkeypatch):
+    monkeypatch.setattr(releasing, "MOST_RELEASES", 1)
+    alice.release("one", QUESTION, epsilon=1)
+    assert refusal(lambda: alice.release("two", QUESTION, epsilon=1)).code == "too_many_releases"
+    assert refusal(lambda: curator.release("two", QUESTION, epsilon=1)).code == "too_many_releases"
+    assert spent(curator) == 1
+    assert alice.release("one", QUESTION, epsilon=1).name == "one"
 
 
 def test_every_published_name_has_a_measurement_and_a_debit_of_its_own(curator, alice):

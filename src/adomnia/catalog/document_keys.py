@@ -196,6 +196,7 @@ _DATE_FORMAT = Rule(
     "a format with a year (%Y, %y), a month (%m, %b, %B) and a day (%d); it may also have %H %I %M %S %f %p %a %A",
     _is_date_format,
 )
+_SMALL_PRICE = Rule("a number from 0.001 to 10", lambda value: _NUMBER.holds(value) and 0.001 <= value <= 10)
 _SHARE = Rule("a number above 0 and below 1", lambda value: _NUMBER.holds(value) and 0 < value < 1)
 _STORAGE = Rule('a size such as "500MB"', lambda value: isinstance(value, str) and parse_size(value) is not None)
 _POLICY = Rule(" or ".join(f'"{name}"' for name in POLICIES), lambda value: value in list(POLICIES))
@@ -305,17 +306,28 @@ _PERSON = DocumentKey(
 _ROWS = "rows_per_person"
 _ONE_OR_MORE = f"{_ROWS} = 1, or a larger number if a person can have several rows: those beyond it are left out"
 
+_PREVIEW = DocumentKey("preview", _SMALL_PRICE, "preview = 0.05")
+
 PUBLIC_TABLE = Section(
     "a public table", (_FROM, _TABLE, _CSV, _PUBLIC, DocumentKey("columns", SECTION, _COLUMNS.example))
 )
-ROW_TABLE = Section('a table whose unit is "row"', (_FROM, _TABLE, _CSV, _PUBLIC, _COLUMNS))
+ROW_TABLE = Section('a table whose unit is "row"', (_FROM, _TABLE, _CSV, _PUBLIC, _PREVIEW, _COLUMNS))
 OWN_TABLE = Section(
     "the unit's own table",
-    (_FROM, _TABLE, _CSV, _PUBLIC, DocumentKey(_ROWS, _ROWS_KEPT, _ONE_OR_MORE, required=True), _COLUMNS),
+    (_FROM, _TABLE, _CSV, _PUBLIC, DocumentKey(_ROWS, _ROWS_KEPT, _ONE_OR_MORE, required=True), _PREVIEW, _COLUMNS),
 )
 LINKED_TABLE = Section(
     "a private table",
-    (_FROM, _TABLE, _CSV, _PUBLIC, _PERSON, DocumentKey(_ROWS, _ROWS_KEPT, f"{_ROWS} = 10", required=True), _COLUMNS),
+    (
+        _FROM,
+        _TABLE,
+        _CSV,
+        _PUBLIC,
+        _PERSON,
+        DocumentKey(_ROWS, _ROWS_KEPT, f"{_ROWS} = 10", required=True),
+        _PREVIEW,
+        _COLUMNS,
+    ),
 )
 ANY_TABLE = Section(  # while nobody knows the unit
     "a table",
@@ -326,6 +338,7 @@ ANY_TABLE = Section(  # while nobody knows the unit
         _PUBLIC,
         DocumentKey("person", _LINK, _PERSON.example),
         DocumentKey(_ROWS, _ROWS_KEPT, f"{_ROWS} = 10"),
+        _PREVIEW,
         _COLUMNS,
     ),
 )

@@ -93,6 +93,7 @@ class Table:
 
     `repeats` says of each column of a public table how many of its rows share one value at most. With a
     `profile_epsilon`, `rows_per_person` is the most that a cap may be, and `profile` is there once it is paid for.
+    For `preview_epsilon`, rows of nobody are published once for each version of the data.
     `source` is a file, a folder or the URL of a database; `source_table` is the table of a database; `source_columns`
     are those that the source calls by another name, or whose days have a format of their own.
     """
@@ -106,6 +107,7 @@ class Table:
     repeats: tuple[int, ...] = ()
     profile_epsilon: Fraction | None = None
     profile: Profile | None = None
+    preview_epsilon: Fraction | None = None
     source_table: str | None = None
     source_columns: tuple[tuple[str, SourceColumn], ...] = ()
     csv: CsvFormat = USUAL_CSV

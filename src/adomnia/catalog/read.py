@@ -215,10 +215,16 @@ def _read_table(document: Document, name: str, columns: tuple[Column, ...]) -> T
         link=read_link(declared.get("person")),
         rows_per_person=rows,
         profile_epsilon=epsilon,
+        preview_epsilon=_read_preview(document, name),
         source_table=read_source_table(document, name),
         source_columns=read_source_columns(document, name),
         csv=read_csv_format(document, name),
     )
+
+
+def _read_preview(document: Document, name: str) -> Fraction | None:
+    written = document.at("tables", name).get("preview")
+    return None if written is None else Pure(written).epsilon
 
 
 def _read_cap(document: Document, name: str) -> tuple[int, Fraction | None]:

@@ -1,4 +1,4 @@
-"""`adomnia release` and `adomnia releases`: making what everybody may read, and listing it."""
+"""`adomnia release`, `releases` and `preview`: making what everybody may read, listing it, and rows to look at."""
 
 from __future__ import annotations
 
@@ -28,6 +28,12 @@ RELEASES_EXAMPLES = """Examples
 adomnia releases examples/hospital
 
 adomnia releases examples/hospital --format json
+"""
+PREVIEW_EXAMPLES = """Examples
+
+adomnia preview examples/hospital people
+
+adomnia preview examples/hospital visits --rows 5 --format json
 """
 
 
@@ -89,6 +95,29 @@ def releases(
         )
     else:
         pages.show(repr(found))
+
+
+def preview(  # noqa: PLR0913, PLR0917 - each is an option
+    place: PlaceText,
+    table: Annotated[str, typer.Argument(metavar="TABLE", help="A private table of the catalog.")],
+    rows: Annotated[int, typer.Option(metavar="NUMBER", min=1, max=1000, help="How many rows at most.")] = 20,
+    analyst: Annotated[str | None, typer.Option(help="Who looks; default: the catalog's first analyst.")] = None,
+    token_file: TokenFile = None,
+    form: Output = Format.TABLE,
+) -> None:
+    """Show a few rows of nobody that look like those of a table, to write questions against; nothing is spent.
+
+    They are of the preview that the owner declared, or made up from the catalog alone: a note says which.
+    """
+    from adomnia.cli import answers, places
+    from adomnia.cli.places import Place
+
+    with places.open_to_ask(Place(place, analyst, token_file)) as session:
+        found = session.preview(table, rows)
+    if form is Format.JSON:
+        answers.print_json(found)
+    else:
+        answers.print_table(found)
 
 
 def _make(place: Place, name: str, text: str, *, private: bool, payment: dict[str, Any]) -> Release:

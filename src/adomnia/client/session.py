@@ -18,6 +18,7 @@ from adomnia.session.askable import AskableRelease, make_askable
 from adomnia.session.batch import check_common
 from adomnia.session.catalog_page import show_catalog
 from adomnia.session.contract import CONFIDENCE, MOST_LISTED, Session, check_page
+from adomnia.session.derived import DerivedSession
 from adomnia.session.release_checks import check_release_name
 from adomnia.session.release_page import ReleaseList
 from adomnia.session.request_ids import choose_request_id
@@ -59,7 +60,7 @@ class _Datasets(Reply):
     datasets: list[_Named]
 
 
-class RemoteSession(Session):
+class RemoteSession(DerivedSession):
     """A session over HTTP: the server holds data, noise and budget.
 
     A question has its request id before it is first sent, so that it can be sent again and is paid once.

@@ -125,6 +125,9 @@ def _table(table: Table) -> Iterator[Promise]:
         once = f"for epsilon {show_up(table.profile_epsilon)} of the dataset's budget, once for each version"
         says = f"Each question takes the cap that suits its price, by a profile of how many rows people have: {once}."
         yield Promise(table.name, says)
+    if table.preview_epsilon is not None:
+        once = f"epsilon {show_up(table.preview_epsilon)} of the dataset's budget, once for each version"
+        yield Promise(table.name, f"Everybody may read preview rows, which are of nobody: {once}, as for a release.")
     for column in table.columns:
         said = _column(relation, column)
         if said:

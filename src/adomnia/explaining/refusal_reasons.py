@@ -114,6 +114,7 @@ _GROUPS: dict[RefusalReason, tuple[str, ...]] = {
     ): ("may_not_publish",),
     RefusalReason("release that cannot be made or found", "Show analysts the page about releases."): (
         *("no_release", "release_name", "release_taken", "release_failed", "unknown_release"),
+        "too_many_releases",
     ),
     RefusalReason("other reasons", "The replies that analysts got say why, and what to do."): (OTHER,),
 }

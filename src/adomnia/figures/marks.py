@@ -131,7 +131,10 @@ class _Panel:
         limit = 0.6 * max(abs(self.domain[0]), abs(self.domain[1]))
         dark = {"test": f"abs(datum.v{self.index}) > {limit!r}", "value": "white"}
         texts = {"text": {"field": field, "type": "nominal"}, "color": {"condition": dark, "value": CELL_INK}}
-        return _layer({"type": "text", "fontSize": size, "dy": below}, self._places(), texts)
+        layer = _layer({"type": "text", "fontSize": size, "dy": below}, self._places(), texts)
+        if all(field in record for record in self.rows.records):
+            return layer
+        return {**layer, "transform": [{"filter": f"isValid(datum.{field})"}]}  # else they would say undefined
 
     def _between(self, mark: Json, places: Json) -> Json:
         if not self.value.has_intervals:

@@ -81,8 +81,10 @@ def _whole(number: float | None) -> float | int | None:
 
 def _write_cells(records: Sequence[dict[str, Any]], value: DrawnColumn) -> None:
     """What cells say: the value, and its interval below."""
-    largest = max((abs(record["v0"]) for record in records if record["v0"] is not None), default=0)
-    form = "z,.0f" if value.whole or largest >= 1000 else "z.2f" if largest >= 0.1 else ".2g"
+    numbers = [record["v0"] for record in records if record["v0"] is not None]
+    largest = max(map(abs, numbers), default=0)
+    whole = value.whole and all(float(number).is_integer() for number in numbers)
+    form = "z,.0f" if whole or largest >= 1000 else "z.2f" if largest >= 0.1 else ".2g"
     for record in records:
         if record["v0"] is not None:
             record["text"] = format(record["v0"], form)

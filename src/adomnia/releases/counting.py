@@ -79,6 +79,7 @@ class _PlanReader:
     def __init__(self, plan: Plan, selector: Selector, estimates: LinearRelease, product: Product) -> None:
         self._plan, self._selector, self._estimates, self._product = plan, selector, estimates, product
         self._rows = None if product.rows is None else RowCounts(product.rows)
+        self._people = _count_people(product)  # that a row stands for
         self._groups: dict[tuple[Relation, tuple[Key, ...]], CellGroups] = {}
         self._weights: dict[Statistic, Weights] = {}
 
@@ -138,7 +139,7 @@ class _PlanReader:
             values,
             interval,
             _METHOD,
-            whole=self._rows is not None and _are_whole(weights, constant),
+            whole=self._rows is not None and self._people == 1 and _are_whole(weights, constant),
             limits=limits,
             coarsen=lambda axes: self._build_sum(groups.coarsen(axes), weights, constant),
         )
@@ -229,7 +230,8 @@ class _PlanReader:
         spend(1 + len(self._rows.rows) // _CELLS_A_STEP)
         places = np.broadcast_to(spread(groups.attributes, groups.places, attributes), shape)
         factors = np.broadcast_to(weights.over(attributes), shape)
-        return self._rows.add(attributes, places, groups.number, factors)[0].reshape(groups.shape)
+        counted = self._rows.add(attributes, places, groups.number, factors)[0].reshape(groups.shape)
+        return self._people * counted
 
     def _widen(self, groups: CellGroups, weights: Weights) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """All attributes that groups and weights name, and how many levels each has."""
@@ -277,6 +279,14 @@ class _PlanReader:
 def _value_of(statistic: Mean) -> Any:  # noqa: ANN401 - an expression
     assert isinstance(statistic.query.aggregate, Total)  # noqa: S101 - as every mean
     return statistic.query.aggregate.value
+
+
+def _count_people(product: Product) -> float:
+    """How many rows of data a synthetic row stands for: more or fewer than one where somebody said how many to draw."""
+    total = product.about.get("total")
+    if product.rows is None or total is None or len(product.rows) in (0, max(round(total), 1)):
+        return 1.0
+    return max(float(total), 0.0) / len(product.rows)
 
 
 def _is_of_one_weight(weights: Weights) -> bool:

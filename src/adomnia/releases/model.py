@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from adomnia.noise import Integers
+    from adomnia.releases.quality_report import Quality
     from adomnia.statistics.products import Attribute, Product
 
 __all__ = ["Release", "describe_levels"]
@@ -55,6 +56,12 @@ class Release:
         from adomnia.releases.folder import save_folder
 
         return save_folder(self, folder)
+
+    def quality(self) -> Quality:
+        """How good it is: how far off in every column and pair of columns, and what it is not good for; free."""
+        from adomnia.releases.quality import assess_release
+
+        return assess_release(self)
 
     def __repr__(self) -> str:
         return "\n".join([self._heading(), str(self._list_columns()), "", *self._remarks()])

@@ -62,16 +62,17 @@ class ReleaseRows:
     def catalog(self) -> Catalog:
         """What questions about the rows are read against: one public table."""
         declared = replace(self.table.table, public=True)
-        facts = load_engine().find_facts(self._frame, declared)
+        facts = load_engine().find_facts(self.frame, declared)
         return replace(build_catalog([self.table]), tables=(apply_facts(declared, facts),))
 
     @cached_property
     def engine(self) -> Engine:
         """The rows in memory: nothing else is there."""
-        return load_engine().load(self.catalog, {self.table.name: self._frame}, limits=replace(USUAL, threads=1))
+        return load_engine().load(self.catalog, {self.table.name: self.frame}, limits=replace(USUAL, threads=1))
 
     @cached_property
-    def _frame(self) -> pa.Table:
+    def frame(self) -> pa.Table:
+        """The rows as a table of Arrow; beside a column in bins, one with their names."""
         import pyarrow as pa
 
         return pa.table({column.name: self._read(column) for column in self.table.columns})
@@ -82,9 +83,14 @@ class ReleaseRows:
 
         attribute = self.table.attributes[self.table.columns[column]]
         named = self.table.shows_bins(column) or not attribute.edges
-        if named and attribute.name in self.published.column_names:
+        if named and self._are_published and attribute.name in self.published.column_names:
             return self.published.column(attribute.name).cast(_arrow_type(column))
         return pa.array(self._decode(column), _arrow_type(column))
+
+    @cached_property
+    def _are_published(self) -> bool:
+        """Whether the published table is that of the rows: that of a contingency table has counts beside its labels."""
+        return set(self.published.column_names) <= {each.name for each in self.table.attributes}
 
     def _decode(self, column: Column) -> list[Any]:
         """The values of one column from the places of its levels; of a bin, the middle of what it holds."""

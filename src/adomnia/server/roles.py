@@ -104,6 +104,7 @@ PAGES: dict[Route, Roles] = {
     ("POST", "/methods/{name}"): ANALYST,
     ("GET", "/releases"): SIGNED_IN,
     ("GET", "/releases/{name}/figure.svg"): SIGNED_IN,
+    ("GET", "/releases/{name}/quality.svg"): SIGNED_IN,
     ("GET", "/releases/{name}/archive"): SIGNED_IN,
     ("GET", "/releases/{name}"): SIGNED_IN,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, Unpack
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from adomnia.catalog.model import Catalog
     from adomnia.engines.contract import Progress
@@ -13,15 +13,18 @@ if TYPE_CHECKING:
     from adomnia.pricing.questions import Payment, Question
     from adomnia.pricing.quotes import Quote
     from adomnia.releases.model import Release
+    from adomnia.releases.quality_report import Quality
     from adomnia.session.accounts import Budgets, Past
     from adomnia.session.answer import Answer
     from adomnia.session.askable import AskableRelease
+    from adomnia.session.comparing import Comparison
     from adomnia.session.explanation import Explanation
     from adomnia.session.release_page import ReleaseList
     from adomnia.session.table import PrivateTable
 
 CONFIDENCE = 0.95
 MOST_LISTED = 1000  # answers of a page
+MOST_HELD_BACK = 5  # tables by which the quality of a release is assessed
 
 
 def check_page(after: str | None, limit: int) -> None:
@@ -114,6 +117,38 @@ class Session(Protocol):
 
     def open_release(self, name: str) -> AskableRelease:
         """A release by its name: its table, its columns, its guarantee. `release.save(folder)` takes it elsewhere."""
+        ...
+
+    def quality(
+        self,
+        name: str,
+        *,
+        columns: Iterable[Sequence[str]] | None = None,
+        most: int = MOST_HELD_BACK,
+        confidence: float = CONFIDENCE,
+        **payment: Unpack[Payment],
+    ) -> Quality:
+        """How good a release of rows is in tables that it did not measure, by fresh private estimates of them.
+
+        They are paid for as one batch, and chosen by how few cells they have, unless sets of `columns` are named.
+        `open_release(name).quality()` says for free what follows from what is published.
+        """
+        ...
+
+    def compare(
+        self, text: str, *, release: str, confidence: float = CONFIDENCE, **payment: Unpack[Payment]
+    ) -> Comparison:
+        """The same question asked privately, which is paid for, and of a release, which is free, side by side.
+
+        Where it says releases.NAME, the private answer is about the very rows that the release was made from.
+        """
+        ...
+
+    def preview(self, table: str, rows: int = 20) -> Answer:
+        """A few rows of nobody with all columns of a table, to write questions against; they cost nothing.
+
+        They are of the preview that the owner declared, or made up from the catalog alone: a note says which.
+        """
         ...
 
     def table(self, name: str) -> PrivateTable:

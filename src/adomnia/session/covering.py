@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from adomnia.errors import Refusal
+from adomnia.plans.canonical import canonical
 from adomnia.plans.descriptions import describe
 from adomnia.privacy.aggregates import NonNull, People, Rows, Total
 from adomnia.privacy.expressions import Call, Column
@@ -84,7 +86,7 @@ class CoveringRelease:
     @cached_property
     def _columns(self) -> dict[Expression, Column]:
         """What the columns of the release are made of, in the columns of the table that it was made from."""
-        frame, _ = _read_release(self.entry.question, self.catalog)
+        frame = _read_release(self.entry.question, self.catalog)[0]
         express = peel(frame.relation).express
         found: dict[Expression, Column] = {}
         for column, place in self._table.columns.items():
@@ -97,9 +99,12 @@ class CoveringRelease:
     def _find_extra(self, asked: Peeled) -> list[Expression]:
         """The conditions of a question beyond those of the release, all of which it must have."""
         try:
-            counted = peel(_read_release(self.entry.question, self.catalog)[1])
+            _, relation, meaning = _read_release(self.entry.question, self.catalog)
         except Refusal:
             raise NotCoveredError("was made by a question that the catalog does not read any more") from None
+        if self.entry.about.get("meaning") != meaning:  # a view may be another one by now
+            raise NotCoveredError("was made when the catalog meant something else by its question")
+        counted = peel(relation)
         if asked.table != counted.table:
             raise NotCoveredError("was made from other rows")
         lacking = [each for each in counted.conditions if each not in asked.conditions]
@@ -141,14 +146,22 @@ class CoveringRelease:
 
 
 @remember(_KEPT)
-def _read_release(question: str, catalog: Catalog) -> tuple[Frame, Relation]:
-    """The rows that the method of a release was given, and those that it counted: some may have been left out."""
+def _read_release(question: str, catalog: Catalog) -> tuple[Frame, Relation, str]:
+    """The rows that the method of a release was given, those that it counted, and the hash of all that."""
     select = parse(question)
     called = find_call(select)
     assert called is not None  # noqa: S101 - nothing else makes a release
     frame = read_rows(select, called, name_of(called), catalog, CONFIDENCE).frame
     (analysis,) = require_plan(plan_question(parse(question), catalog)).statistics
-    return frame, analysis.queries[0].relation
+    counted = analysis.queries[0].relation
+    numbers = tuple((name, each.value) for name, each in frame.numbers.items())
+    factors = tuple((name, each.key) for name, each in frame.factors.items())
+    return frame, counted, sha256(canonical((frame.relation, counted, numbers, factors))).hexdigest()
+
+
+def hash_meaning(question: str, catalog: Catalog) -> str:
+    """The hash of the rows that a release is made of and of their columns, as the catalog reads its question."""
+    return _read_release(question, catalog)[2]
 
 
 def describe_uncovered(reasons: dict[str, str]) -> Refusal:

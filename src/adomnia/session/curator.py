@@ -23,6 +23,7 @@ from adomnia.session.batch import Batch, bind_question
 from adomnia.session.contract import CONFIDENCE
 from adomnia.session.known_rows import EarlierCounts
 from adomnia.session.ledgers import LEDGER, MEMORY, STATE, open_ledger, place_ledger
+from adomnia.session.previewing import publish_previews
 from adomnia.session.release_store import FOLDER, ReleaseStore
 from adomnia.session.releasing import publish, restore_releases
 from adomnia.session.session import LocalSession
@@ -150,6 +151,7 @@ def open_folder(folder: str | Path, progress: Progress = silent, limits: Limits 
             ledger = opened.enter_context(open_ledger(catalog, place_ledger(catalog)))
         curator = Curator(catalog, engine, ledger, SystemBits(), progress, place / STATE / FOLDER)
         restore_releases(curator, progress)
+        publish_previews(curator, progress)
         opened.pop_all()
     return curator
 

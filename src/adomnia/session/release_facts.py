@@ -13,6 +13,7 @@ from adomnia.privacy.amounts import show_up
 from adomnia.privacy.conversions import epsilon_of
 from adomnia.privacy.losses import loss
 from adomnia.releases.model import Release
+from adomnia.session.covering import hash_meaning
 from adomnia.sql.methods.calls import find_call, name_of
 from adomnia.sql.reading.parse import parse
 
@@ -46,6 +47,7 @@ def keep_release(  # noqa: PLR0913 - what is told of a release
         raise TypeError("Release answer must have a receipt and a product: every method of the chapter has one.")
     stored = curator.ledger.answer(receipt.analyst, receipt.request_id)
     payload = b"[]" if stored is None else stored.payload
+    (question,) = batch.questions
     about = {
         "dataset": curator.catalog.name,
         "mechanism": name_method(batch),
@@ -59,12 +61,12 @@ def keep_release(  # noqa: PLR0913 - what is told of a release
         "request_id": receipt.request_id,
         "receipt": receipt.hash,
         "plan": receipt.plan.hex(),
+        "meaning": hash_meaning(question.text.strip(), curator.catalog),
         "confidence": batch.confidence,
         "private": private,
         "randomness": f"follows from the measurements, whose record has the SHA-256 {sha256(payload).hexdigest()}",
     }
     measurements = tuple(Record.from_bytes(payload).values)
-    (question,) = batch.questions
     release = Release(name, product, question.text.strip(), about, answer.notes, answer.to_arrow(), measurements)
     curator.releases.keep(release, progress)
     return release

@@ -56,6 +56,7 @@ __all__ = [
 
 OWNER = "the owner"
 OWN_PREFIX = "release:"  # of those of what an analyst bought
+MOST_OWN = 100  # that are kept for one analyst: a folder may be far larger than what the ledger keeps of it
 _log = logging.getLogger("adomnia.releases")
 
 
@@ -94,6 +95,7 @@ def publish(curator: Curator, name: str, batch: Batch, maker: Analyst | None, pr
         receipt = _find_made(making, priced)
         if receipt is not None:
             return _open_published(curator, receipt)
+        _refuse_countless(curator)
         return _pay_and_keep(making, priced, OWNER if maker is None else maker.name, progress)
 
 
@@ -130,6 +132,7 @@ def keep_private(session: LocalSession, curator: Curator, name: str, batch: Batc
                 return earlier
             raise taken_name(name)
         _refuse_private(curator, name)
+        _refuse_more(curator, session.analyst, session.identify(batch, plans).hex())
         progress(f"measuring {name}", 0.1)
         (answer,) = session.answer_batch(batch, plans, f"{OWN_PREFIX}{name.lower()}")
         with allow():  # it is paid for
@@ -295,6 +298,30 @@ def _is_own(curator: Curator, entry: ReleaseEntry, analyst: str | None) -> bool:
         return False
     receipt = curator.ledger.receipt(analyst, str(entry.about.get("request_id")))
     return receipt is not None and receipt.hash == entry.about.get("receipt")
+
+
+def _refuse_countless(curator: Curator) -> None:
+    """Refuse to publish more than are ever listed: each of them counts for everybody."""
+    if len(curator.ledger.dataset_requests(PREFIX, MOST_RELEASES)) >= MOST_RELEASES:
+        why, fix = (
+            f"would be one more than {MOST_RELEASES:,}, which are all that are listed",
+            "ask those that there are",
+        )
+        raise Refusal("This release", why, fix, code="too_many_releases")
+
+
+def _refuse_more(curator: Curator, analyst: str, plan: str) -> None:
+    """Refuse to keep one purchase under two names, or more folders than an analyst may fill the disk with."""
+    entries = filter(None, map(curator.releases.describe, curator.releases.names()))
+    own = {str(each.about.get("plan")): each.name for each in entries if _is_own(curator, each, analyst)}
+    if plan in own:
+        raise Refusal(
+            "This release", f"is kept as {own[plan]} already", f"ask releases.{own[plan]}", code="release_taken"
+        )
+    if len(own) >= MOST_OWN:
+        why = f"would be one more of {analyst} than {MOST_OWN}, which are all that are kept for one analyst"
+        fix = "ask the question without keeping it, or have the owner remove folders that are not needed any more"
+        raise Refusal("This release", why, fix, code="too_many_releases")
 
 
 def _refuse_private(curator: Curator, name: str) -> None:

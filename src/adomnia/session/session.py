@@ -38,7 +38,8 @@ from adomnia.session.batch import (
     refuse_from_release,
 )
 from adomnia.session.catalog_page import show_catalog
-from adomnia.session.contract import CONFIDENCE, MOST_LISTED, Session, check_page
+from adomnia.session.contract import CONFIDENCE, MOST_LISTED, check_page
+from adomnia.session.derived import DerivedSession
 from adomnia.session.explanation import build_explanation
 from adomnia.session.from_release import answer_from_release, tell_free_answer
 from adomnia.session.known_rows import MOST_READ, find_rows
@@ -75,7 +76,7 @@ if TYPE_CHECKING:
     from adomnia.sql.reading.creating import Creation
 
 
-class LocalSession(Session):
+class LocalSession(DerivedSession):
     """A session with a dataset on this machine."""
 
     def __init__(self, curator: Curator, analyst: str) -> None:

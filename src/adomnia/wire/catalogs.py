@@ -99,6 +99,9 @@ class TableReply(Reply):
     repeats: list[int] = Field(description="Of public tables: how many rows share a value of each column at most.")
     profile_epsilon: ExactText | None
     profile: ProfileReply | None
+    preview_epsilon: ExactText | None = Field(
+        None, description="What its preview rows cost the dataset, if it has any."
+    )
 
 
 class ViewReply(Reply):
@@ -197,6 +200,7 @@ def _table_record(table: Table) -> dict[str, Any]:
         "rows_per_person": table.rows_per_person,
         "repeats": list(table.repeats),
         "profile_epsilon": _text(table.profile_epsilon),
+        "preview_epsilon": _text(table.preview_epsilon),
         "profile": None
         if profile is None
         else {"edges": list(profile.edges), "people": list(profile.people), "epsilon": text_of(profile.epsilon)},
@@ -214,6 +218,7 @@ def _table(record: dict[str, Any]) -> Table:
         repeats=tuple(record["repeats"]),
         profile_epsilon=_amount(record["profile_epsilon"]),
         profile=None if record["profile"] is None else _profile(record["profile"]),
+        preview_epsilon=_amount(record.get("preview_epsilon")),
     )
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adomnia.methods.releases.aim import METHOD
-from adomnia.methods.releases.remaining_price import RemainingPrice
+from adomnia.methods.releases.remainders import Remainder
 from adomnia.privacy.distances import Distances
 from adomnia.privacy.events import Composed, Concentrated, Pure
 from adomnia.privacy.losses import covers
@@ -58,15 +58,15 @@ def test_no_price_and_no_domain_makes_it_spend_more(sizes, price, number, rows_p
     analysis = build(METHOD, sizes, rows_per_person, ways=ways, size=3)
     result, events = release(analysis, price, draw_people(number, sizes, 2), number)
     assert is_covered(analysis, price, events)
-    assert RemainingPrice(price, tuple(events)).share_spent > 0.999  # and nothing is lost
+    assert Remainder(price, tuple(events)).share_spent > 0.999  # and nothing is lost
     assert result.rows == 3
 
 
 def test_a_variant_that_forgets_its_first_round_is_found_out(monkeypatch):
     """Charging by a formula of the rounds forgets what is measured before them."""
-    exact = RemainingPrice.spent.fget
-    forgetful = property(lambda self: exact(self) - exact(RemainingPrice(self.price, self.events[: len(SIZES)])))
-    monkeypatch.setattr(RemainingPrice, "spent", forgetful)
+    exact = Remainder.spent.fget
+    forgetful = property(lambda self: exact(self) - exact(Remainder(self.price, self.events[: len(SIZES)])))
+    monkeypatch.setattr(Remainder, "spent", forgetful)
     analysis = build(METHOD, SIZES, size=40)
     _, events = release(analysis, PRICES[1], ROWS)
     assert not is_covered(analysis, PRICES[1], events)
@@ -165,3 +165,12 @@ def test_parts_of_a_price_buy_the_noise_that_the_papers_state():
     assert float(Measure(tables.query((0,)), price / 3).mechanism.variance) ** 0.5 == pytest.approx(
         older["mst_sigma"], rel=1e-6
     )
+
+
+@pytest.mark.parametrize(
+    "price", [Pure(Fraction(1, 10**16)), Concentrated(Fraction(1, 10**32))], ids=["epsilon", "rho"]
+)
+def test_a_price_of_almost_nothing_makes_noise_beyond_all_counts_and_no_mistake(price):
+    result, events = release(build(METHOD, SIZES, size=3), price, ROWS)
+    assert covers(price, Composed(events))
+    assert result.product.rows.shape == (3, 4)

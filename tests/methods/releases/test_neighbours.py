@@ -42,24 +42,26 @@ ROWS = {
     "people": "(SELECT sex, city, member, age FROM people WHERE age > 20 OR age IS NULL), bins => 2",
     "visits": "(SELECT hospital, urgent, day FROM visits), bins => 3",
     "joined": "(SELECT hospital, sex, member FROM visits JOIN people ON visits.person_id = people.person_id)",
-    "blocks": "(SELECT hospital, n > 1 AS often FROM "
+    "blocks": "(SELECT a > 60 AS old, CLAMP(a, 0, 120) AS mean FROM "
+    "(SELECT AVG(age) AS a FROM people GROUP BY BLOCK(3))), bins => 4",
+    "groups": "(SELECT hospital, n > 1 AS often FROM "
     "(SELECT person_id, hospital, COUNT(*) AS n FROM visits GROUP BY person_id, hospital)), missing => 'left_out'",
 }
+METHODS = {
+    "mwem": ("rounds => 2, size => 5", "people visits joined blocks groups"),
+    "mwem(cells)": ("rounds => 2, queries => 'cells', size => 5", "visits blocks"),
+    "boosting": ("rounds => 3, draws => 1, size => 5", "people visits blocks"),
+    "small_database": ("small => 1, size => 5", "joined blocks"),
+    "aim": ("size => 5", "visits blocks"),
+    "mst": ("size => 5", "people joined"),
+    "marginals": ("ways => 2", "people joined blocks groups"),
+}
 TEXTS = {
-    **{f"mwem {name}": f"SELECT * FROM mwem({rows}, rounds => 2, size => 5)" for name, rows in ROWS.items()},
     **{
-        f"mwem cells {name}": f"SELECT * FROM mwem({rows}, rounds => 2, queries => 'cells', size => 5)"
-        for name, rows in ROWS.items()
+        f"{method} {name}": f"SELECT * FROM {method.split('(')[0]}({ROWS[name]}, {arguments})"
+        for method, (arguments, names) in METHODS.items()
+        for name in names.split()
     },
-    **{
-        f"boosting {name}": f"SELECT * FROM boosting({rows}, rounds => 3, draws => 1, size => 5)"
-        for name, rows in ROWS.items()
-    },
-    **{
-        f"small_database {name}": f"SELECT * FROM small_database({rows}, small => 1, size => 5)"
-        for name, rows in ROWS.items()
-    },
-    **{f"marginals {name}": f"SELECT * FROM marginals({rows}, ways => 2)" for name, rows in ROWS.items()},
     "ranges of people": "SELECT * FROM range_counts(people, column => age, bins => 8)",
     "ranges of visits": "SELECT * FROM range_counts(visits, column => cost, bins => 4)",
     "places of visits": "SELECT * FROM top_down(visits, levels => (hospital, urgent))",

@@ -145,3 +145,9 @@ def test_a_plan_is_called_by_what_it_measures():
     assert [table.columns for table in best.tables] == [(0, 1)]
     assert best.name == "counts of the largest tables"
     assert "counts of all tables" not in [plan.name for plan in plans]
+
+
+@pytest.mark.parametrize("laplace", [False, True])
+def test_the_largest_tables_alone_are_measured_by_their_counts_if_that_is_asked(laplace):
+    (plan,) = compare_plans((3, 4, 5), list_closure((3, 4, 5), 3), "largest", laplace=laplace)
+    assert [(table.columns, table.basis, table.part) for table in plan.tables] == [((0, 1, 2), "counts", 1)]

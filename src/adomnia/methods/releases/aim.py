@@ -17,7 +17,7 @@ from adomnia.methods.releases.graphical.trees import count_cells
 from adomnia.methods.releases.interactions import TablePart, relative_noise, split_table
 from adomnia.methods.releases.noisy_tables import NoisyTables, mean_size
 from adomnia.methods.releases.polishing import divide_amount
-from adomnia.methods.releases.remaining_price import RemainingPrice
+from adomnia.methods.releases.remainders import Remainder
 from adomnia.methods.releases.synthesis import SIZE, foresee_rows, synthesize
 from adomnia.methods.releases.workload import TablePlaces, Workload
 from adomnia.privacy.events import Concentrated, Price, Pure
@@ -26,7 +26,7 @@ from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Measure, Measured, ResultTable, Round, Steps
 
-_State: TypeAlias = tuple[NoisyTables, RemainingPrice, int]
+_State: TypeAlias = tuple[NoisyTables, Remainder, int]
 
 _FIRST = Fraction(1, 10)  # of the price: every column by itself
 _LAST = {Pure: Fraction(0), Concentrated: Fraction(1, 4)}  # of the price: what was measured once more
@@ -76,19 +76,19 @@ class Aim(Analysis):
 
     def rehearse(self, price: Price) -> Round:
         """Every column, a choice among all tables, and the largest of them."""
-        allowance = RemainingPrice(price)
+        remainder = Remainder(price)
         asked = self._ask_columns(price)
         if self._is_settled:
             return asked
-        choosing = allowance.offer(self._unit(allowance) * (1 - _MEASURING))
+        choosing = remainder.offer(self._unit(remainder) * (1 - _MEASURING))
         asked += (self.tables.suppose_choice(self.workload.weights, choosing),)
         Measure(self.query, price).mechanism  # noqa: B018 - refuses a price at which no noise could be drawn later
-        left = allowance.pay(asked).left
+        left = remainder.pay(asked).left
         largest = sorted(self.workload.tables, key=self.workload.count_cells)[-_REHEARSED:]
         return asked + tuple(
             measure
             for table in largest
-            for measure in self.tables.ask_parts(table, allowance.offer(left / len(largest)))
+            for measure in self.tables.ask_parts(table, remainder.offer(left / len(largest)))
         )
 
     def steps(self, price: Price) -> Steps:
@@ -97,43 +97,43 @@ class Aim(Analysis):
         noisy = NoisyTables(self.workload.sizes)
         for place, each in enumerate(measured):
             noisy = noisy.add((place,), split_table(noisy.sizes, (place,), price), (each,))
-        noisy, allowance, rounds = yield from self._go_on(noisy, RemainingPrice(price).pay(asked))
-        if rounds and not allowance.is_spent:
-            noisy = yield from self._measure_again(noisy, allowance)
+        noisy, remainder, rounds = yield from self._go_on(noisy, Remainder(price).pay(asked))
+        if rounds and not remainder.is_spent:
+            noisy = yield from self._measure_again(noisy, remainder)
         return synthesize(self.columns, noisy.fit_well(), noisy, self.size, {"method": "aim", "rounds": rounds})
 
-    def _go_on(self, noisy: NoisyTables, allowance: RemainingPrice) -> Generator[Round, tuple[Measured, ...], _State]:
+    def _go_on(self, noisy: NoisyTables, remainder: Remainder) -> Generator[Round, tuple[Measured, ...], _State]:
         """Rounds of one choice and one table each, until what is kept for the end is left alone."""
-        model, part, rounds = noisy.fit(), self._unit(allowance), 0
-        while not self._is_settled and not (spare := self._spare(allowance)).is_spent:
+        model, part, rounds = noisy.fit(), self._unit(remainder), 0
+        while not self._is_settled and not (spare := self._spare(remainder)).is_spent:
             last = spare.left < 2 * part
             part = spare.left if last else part
-            options = self._list_options(model, noisy, allowance, part)
-            choice = self.tables.choose(options, allowance.offer(part * (1 - _MEASURING)))
+            options = self._list_options(model, noisy, remainder, part)
+            choice = self.tables.choose(options, remainder.offer(part * (1 - _MEASURING)))
             (chosen,) = yield (choice,)
-            allowance = allowance.pay((choice,))
+            remainder = remainder.pay((choice,))
             option = options[int(chosen.values)]
-            paid = allowance.offer(self._spare(allowance).left if last else part * _MEASURING)
+            paid = remainder.offer(self._spare(remainder).left if last else part * _MEASURING)
             asked = self.tables.ask_parts(option.table, paid)
             measured = yield asked
-            allowance, rounds = allowance.pay(asked), rounds + 1
+            remainder, rounds = remainder.pay(asked), rounds + 1
             noisy = noisy.add(option.table, split_table(noisy.sizes, option.table, paid), measured)
             before, model = model, noisy.fit(model)
             if _hardly_moved(before, model, option):
                 part *= _DEARER[type(paid)]
-        return noisy, allowance, rounds
+        return noisy, remainder, rounds
 
     def _measure_again(
-        self, noisy: NoisyTables, allowance: RemainingPrice
+        self, noisy: NoisyTables, remainder: Remainder
     ) -> Generator[Round, tuple[Measured, ...], NoisyTables]:
         """The last round: all that is left, on what was measured."""
         amounts: dict[TablePart, Fraction] = {}
-        for table, amount in divide_amount(noisy, allowance.left).items():
-            for part in split_table(noisy.sizes, table, allowance.price):
+        for table, amount in divide_amount(noisy, remainder.left).items():
+            for part in split_table(noisy.sizes, table, remainder.price):
                 whole = replace(part, share=Fraction(1))  # tables share parts: each of these is measured once
                 amounts[whole] = amounts.get(whole, Fraction(0)) + amount * part.share
-        asked = tuple(self.tables.ask_part(part, allowance.offer(amount)) for part, amount in amounts.items())
-        allowance.pay(asked)
+        asked = tuple(self.tables.ask_part(part, remainder.offer(amount)) for part, amount in amounts.items())
+        remainder.pay(asked)
         return noisy.refine(tuple(amounts), (yield asked))
 
     @property
@@ -141,29 +141,29 @@ class Aim(Analysis):
         """Whether there is nothing to choose from."""
         return len(self.workload.tables) == 1
 
-    def _unit(self, allowance: RemainingPrice) -> Fraction:
+    def _unit(self, remainder: Remainder) -> Fraction:
         """What a round costs at first."""
-        kept = _FIRST + _LAST[type(allowance.price)]
-        return allowance.whole * (1 - kept) / (_ROUNDS * len(self.columns))
+        kept = _FIRST + _LAST[type(remainder.price)]
+        return remainder.whole * (1 - kept) / (_ROUNDS * len(self.columns))
 
-    def _spare(self, allowance: RemainingPrice) -> RemainingPrice:
+    def _spare(self, remainder: Remainder) -> Remainder:
         """What is left without what is kept for the last round."""
-        return replace(allowance, kept=allowance.whole * _LAST[type(allowance.price)])
+        return replace(remainder, kept=remainder.whole * _LAST[type(remainder.price)])
 
     def _ask_columns(self, price: Price) -> Round:
         return self.tables.ask_columns(price if self._is_settled else price * _FIRST)
 
     def _list_options(
-        self, model: Model, noisy: NoisyTables, allowance: RemainingPrice, part: Fraction
+        self, model: Model, noisy: NoisyTables, remainder: Remainder, part: Fraction
     ) -> list[TableOption]:
         """The tables that may be chosen now, by noisy results alone: others could not be worth their noise."""
-        noise = mean_size(Measure(self.query, allowance.offer(part * _MEASURING)).mechanism)  # type: ignore[arg-type]
-        sizes, price = self.workload.sizes, allowance.price
+        noise = mean_size(Measure(self.query, remainder.offer(part * _MEASURING)).mechanism)  # type: ignore[arg-type]
+        sizes, price = self.workload.sizes, remainder.price
         penalties = {
             table: noise * relative_noise(sizes, table, price) * self.workload.count_cells(table)
             for table in self.workload.tables
         }
-        far, limit = 2 * max(model.total, 1.0), self.cells * allowance.share_spent
+        far, limit = 2 * max(model.total, 1.0), self.cells * remainder.share_spent
         tables = [
             table
             for table, penalty in penalties.items()

@@ -22,6 +22,7 @@ from adomnia.statistics.contract import Measure, Round
 
 _PARTS = 64  # of a row that guesses are rounded to: a cell with less than a hundredth of a row is as good as empty
 _LARGEST = 2**45  # of a guess, in these parts
+_LARGEST_PENALTY = 2**50  # likewise: noise that is beyond all counts is cut, or a low price would be a mistake
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class ReleaseTables:
         The score is AIM's, weight * (distance - penalty), in whole parts of a row.
         """
         candidates = tuple(
-            Candidate((Guess(place, _round(each.believed)),), each.weight, -round(each.weight * _PARTS * each.penalty))
+            Candidate((Guess(place, _round(each.believed)),), each.weight, -_count_parts(each.weight * each.penalty))
             for place, each in enumerate(options)
         )
         return self._choose([each.table for each in options], candidates, price)
@@ -95,3 +96,8 @@ class ReleaseTables:
 def _round(believed: NDArray[np.floating[Any]]) -> NDArray[np.integer[Any]]:
     """Counts in whole parts of a row, none of them negative."""
     return np.asarray(np.clip(np.rint(believed.ravel() * _PARTS), 0, _LARGEST), dtype=np.int64)
+
+
+def _count_parts(penalty: float) -> int:
+    """A penalty in whole parts of a row."""
+    return round(min(_PARTS * penalty, _LARGEST_PENALTY))

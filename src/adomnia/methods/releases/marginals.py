@@ -225,9 +225,10 @@ METHOD = Method(
         Parameter(
             "how",
             "choice",
-            "what is measured: contrasts (residual), counts (plain), Fourier coefficients, or what has the least noise",
+            "what is measured: contrasts (residual), counts (plain), of tables of so many columns alone (largest), "
+            "Fourier coefficients, or what has the least noise",
             default="auto",
-            choices=("auto", "residual", "plain", "fourier"),
+            choices=("auto", "residual", "plain", "largest", "fourier"),
         ),
     ),
     _build,

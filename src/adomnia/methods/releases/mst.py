@@ -15,12 +15,13 @@ from adomnia.methods.releases.graphical.models import Model
 from adomnia.methods.releases.interactions import split_table
 from adomnia.methods.releases.noisy_tables import NoisyTables
 from adomnia.methods.releases.synthesis import SIZE, foresee_rows, synthesize
-from adomnia.methods.releases.workload import MOST_TABLES, TablePlaces
+from adomnia.methods.releases.workload import TablePlaces
 from adomnia.privacy.events import Price
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Measured, ResultTable, Round, Steps
 
+_MOST_PAIRS = 1_500  # each is a statement that is proved before a price is told
 _THIRD = Fraction(1, 3)  # of the price: columns, the choice of pairs, pairs
 
 
@@ -130,8 +131,8 @@ class Mst(Analysis):
 def _build(frame: Frame, arguments: Arguments) -> Mst:
     relation, columns = read_columns(frame, arguments)
     pairs = len(columns) * (len(columns) - 1) // 2
-    if pairs > MOST_TABLES:
-        raise BadArgument("columns", f"make {pairs:,} pairs, more than {MOST_TABLES:,}", "name fewer columns")
+    if pairs > _MOST_PAIRS:
+        raise BadArgument("columns", f"make {pairs:,} pairs, more than {_MOST_PAIRS:,}", "name fewer columns")
     return Mst(relation, columns, arguments["size"])
 
 

@@ -19,10 +19,11 @@ from adomnia.methods.releases.residuals import Columns, list_subsets
 from adomnia.statistics.contract import Floats
 from adomnia.statistics.products import Places
 
-How: TypeAlias = Literal["auto", "residual", "plain", "fourier"]
+How: TypeAlias = Literal["auto", "residual", "plain", "largest", "fourier"]
 
 MOST_CELLS = 10**6  # of all wanted tables together, and of any that is measured
 MOST_TABLES = 500  # each is rendered and proved by itself, before anything is paid
+_LARGEST = "counts of the largest tables"
 _ROUNDS = 60
 _WEIGHTS = 2**30  # parts of the price are whole numbers of about so many
 _NOTHING = 1e-5  # of an even share: what a table gets that does not help
@@ -72,7 +73,10 @@ def compare_plans(
     wanted = _Wanted.of(sizes, tables)
     if how == "residual" or (how == "auto" and not laplace):
         return (wanted.improve("contrasts", wanted.measure("contrasts"), laplace=laplace),)
-    plain = _leave_one_of_each(wanted.improve(*each, laplace=laplace) for each in wanted.list_plain().items())
+    sorts = wanted.list_plain()
+    if how == "largest":
+        return (wanted.improve(_LARGEST, sorts[_LARGEST], laplace=laplace),)
+    plain = _leave_one_of_each(wanted.improve(*each, laplace=laplace) for each in sorts.items())
     if how == "plain":
         return plain
     if how == "fourier":
@@ -112,7 +116,7 @@ class _Wanted:
         largest = [part for part in self.weights if not any(set(part) < set(other) for other in self._widest)]
         found = {
             "counts of all tables": self.measure("counts"),
-            "counts of the largest tables": [(part, "counts") for part in largest],
+            _LARGEST: [(part, "counts") for part in largest],
         }
         essential = tuple(column for column, size in enumerate(self.sizes) if size > 1)
         wider = {self.ways + 1: "counts of one column more"} | {len(essential): "counts of all columns together"}

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 TablePlaces: TypeAlias = tuple[int, ...]  # of its columns, rising
 
-MOST_TABLES = 1_500  # that may be measured: each is a statement that is proved before
+MOST_TABLES = 500  # that may be measured: each is a statement that is proved before a price is told
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,7 @@ PAGE_HANDLERS: dict[Route, Callable[..., Any]] = {
     ("POST", "/methods/{name}"): methods.ask_method,
     ("GET", "/releases"): releases.releases,
     ("GET", "/releases/{name}/figure.svg"): releases.figure,
+    ("GET", "/releases/{name}/quality.svg"): releases.quality,
     ("GET", "/releases/{name}/archive"): releases.archive,
     ("GET", "/releases/{name}"): releases.release,
 }

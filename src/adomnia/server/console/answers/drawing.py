@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from adomnia.errors import Refusal
 from adomnia.figures.files import INSTALL, can_render, render_svg
@@ -24,7 +24,17 @@ if TYPE_CHECKING:
     from adomnia.figures.columns import Drawable, DrawnColumn
     from adomnia.session.answer import Answer
 
-__all__ = ["KEPT_BYTES", "MOST_ROWS", "STYLES", "SVG", "Chart", "describe_chart", "draw"]
+__all__ = [
+    "KEPT_BYTES",
+    "MOST_ROWS",
+    "STYLES",
+    "SVG",
+    "Chart",
+    "describe_chart",
+    "describe_drawable",
+    "draw",
+    "draw_drawable",
+]
 
 SVG = "image/svg+xml"
 SIZES = {"wide": 720, "narrow": 230}  # of a desk and of a phone
@@ -50,10 +60,13 @@ class Chart:
     install: str = ""
 
 
+_NOT_INSTALLED = Chart(problem="Figures need an extra, which is not installed on this server.", install=INSTALL)
+
+
 def describe_chart(answer: Answer) -> Chart:
     """The sentence of a figure, or why there is none; nothing is drawn yet."""
     if not can_render():
-        return Chart(problem="Figures need an extra, which is not installed on this server.", install=INSTALL)
+        return _NOT_INSTALLED
     try:
         _check_rows(answer)
         title = build_spec(_as_drawable(answer))["title"]
@@ -62,15 +75,29 @@ def describe_chart(answer: Answer) -> Chart:
             return Chart(problem="Every row says nothing: there is nothing to draw.")
     except Refusal as refusal:
         return Chart(problem=f"{refusal.what} {refusal.why}; to see one, {refusal.fix}.")
-    return Chart(says=" ".join([f"{title['text']}.", *title.get("subtitle", ())]))
+    return _say_title(title)
+
+
+def describe_drawable(drawable: Drawable) -> Chart:
+    """The sentence of a figure that is of no answer, or why there is none."""
+    return _say_title(build_spec(drawable)["title"]) if can_render() else _NOT_INSTALLED
 
 
 def draw(answer: Answer, theme: str, size: str) -> bytes:
     """The figure as SVG."""
     _check_rows(answer)
+    return draw_drawable(_as_drawable(answer), theme, size)
+
+
+def draw_drawable(drawable: Drawable, theme: str, size: str) -> bytes:
+    """A figure that may be of no answer."""
     spend(_STEPS_OF_A_FIGURE)
     with _one_at_a_time:
-        return render_svg(_as_drawable(answer), STYLES[theme, size]).encode()
+        return render_svg(drawable, STYLES[theme, size]).encode()
+
+
+def _say_title(title: Mapping[str, Any]) -> Chart:
+    return Chart(says=" ".join([f"{title['text']}.", *title.get("subtitle", ())]))
 
 
 def _check_rows(answer: Answer) -> None:

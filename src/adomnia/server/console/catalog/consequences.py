@@ -77,6 +77,9 @@ def _tell_version(before: Catalog, after: Catalog) -> Iterator[Consequence]:
             cost = f"epsilon {show_up(table.profile_epsilon)} of the dataset's budget"
             says = f"How many rows people have is measured again for the new version, for {cost}."
             yield Consequence(table.name, says, "price")
+        if table.preview_epsilon is not None:
+            cost = f"epsilon {show_up(table.preview_epsilon)} of the dataset's budget"
+            yield Consequence(table.name, f"Preview rows are published for the new version, for {cost}.", "price")
 
 
 def _tell_budget(who: str, before: Budget, after: Budget) -> Iterator[Consequence]:
@@ -181,6 +184,11 @@ def _tell_cap(former: Table, table: Table) -> Iterator[Consequence]:
     if table.profile_epsilon is not None and declared != (former.profile_epsilon, was):
         cost = f"epsilon {show_up(table.profile_epsilon)} of the dataset's budget"
         yield Consequence(table.name, f"Opening it measures once how many rows people have, for {cost}.", "price")
+    if table.preview_epsilon is not None and former.preview_epsilon is None:
+        cost = f"epsilon {show_up(table.preview_epsilon)} of the dataset's budget"
+        yield Consequence(
+            table.name, f"Opening it publishes preview rows once, which everybody may read, for {cost}.", "price"
+        )
 
 
 def _tell_columns(former: Table, table: Table) -> Iterator[Consequence]:

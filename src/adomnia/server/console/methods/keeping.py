@@ -12,7 +12,7 @@ from adomnia.privacy.amounts import EPSILON_UNIT
 from adomnia.server.console.ask.affording import find_most
 from adomnia.server.console.ask.budget_bar import build_bar
 from adomnia.server.console.methods.problems import BadField, refuse_field
-from adomnia.session.releasing import check_release_name
+from adomnia.session.release_checks import check_release_name
 from adomnia.sql.reading.creating import SCHEMA
 
 if TYPE_CHECKING:

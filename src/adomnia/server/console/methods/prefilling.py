@@ -57,9 +57,9 @@ def read_example(method: Method, catalog: Catalog) -> dict[str, str]:
     for parameter in method.parameters:
         if parameter.name in nodes:
             fields |= _read_argument(parameter, nodes[parameter.name])
-        elif parameter.kind == "columns" and selected:
-            numbers = read_frame(method, write_rows(fields).text, catalog).numbers
-            fields |= {box_of(parameter, name): "on" for name in selected if name.lower() in numbers}
+        elif parameter.kind in {"columns", "names"} and selected:
+            columns = getattr(read_frame(method, write_rows(fields).text, catalog), _COLUMNS[parameter.kind])
+            fields |= {box_of(parameter, name): "on" for name in selected if name.lower() in columns}
     return fields
 
 

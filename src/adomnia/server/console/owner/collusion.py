@@ -9,6 +9,7 @@ from adomnia.accounting.meaning import posterior
 from adomnia.explaining.promises import coalitions, describe_coalition, format_probability, list_sizes
 from adomnia.privacy.amounts import show_down, show_up
 from adomnia.server.console.owner.meaning import PRIOR, ChanceMeaning, explain_amounts
+from adomnia.session.previewing import add_previews
 from adomnia.session.release_charges import list_charges
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ class Collusion:
 
 def report_collusion(curator: Curator) -> Collusion:
     """Report on the budgets as they are now, top-ups included."""
-    catalog, releases = _with_top_ups(curator), tuple(list_charges(curator.ledger).values())
+    catalog = _with_top_ups(curator)
+    releases = tuple(add_previews(list_charges(curator.ledger), catalog).values())
     found = coalitions(catalog, releases)
     listed = [one for one in found if one.size in list_sizes(len(found))]
     verdict, most = describe_coalition(catalog, releases), found[-1]

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from adomnia.errors import Refusal
 from adomnia.releases.archive import pack_archive
 from adomnia.server.bodies import malformed_request
-from adomnia.server.console.answers.drawing import STYLES, SVG, draw
+from adomnia.server.console.answers.drawing import STYLES, SVG, draw, draw_drawable
 from adomnia.server.console.answers.pages import figures_of
 from adomnia.server.console.releases.counts import count_by, read_keys
 from adomnia.server.console.releases.page import build_list_page, build_release_page
@@ -23,9 +23,15 @@ from adomnia.server.routes.requests import services_of, visitor_of
 from adomnia.wire.releases import ZIP
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from adomnia.session.askable import AskableRelease
     from adomnia.session.curator import Curator
 
-__all__ = ["archive", "figure", "release", "releases"]
+__all__ = ["archive", "figure", "quality", "release", "releases"]
+
+
+_LONGEST = 1000  # characters of an address that a picture is known by
 
 
 async def releases(request: Request) -> Response:
@@ -42,6 +48,28 @@ async def release(name: str, request: Request) -> Response:
 async def figure(name: str, request: Request) -> Response:
     """The picture of the counts of a release, for light or dark paper."""
     asked = dict(request.query_params)
+
+    def paint(opened: AskableRelease, theme: str, size: str) -> bytes:
+        counts = count_by(opened, read_keys(opened, asked))
+        if counts.drawable is None:
+            raise counts.problem or Refusal("The release", "has no counts", "choose other columns", code="malformed")
+        return draw(counts.drawable, theme, size)
+
+    return await _send_figure(name, request, paint)
+
+
+async def quality(name: str, request: Request) -> Response:
+    """The picture of all pairs of columns of a release: how far off each is."""
+
+    def paint(opened: AskableRelease, theme: str, size: str) -> bytes:
+        return draw_drawable(opened.quality().as_drawable(), theme, size)
+
+    return await _send_figure(name, request, paint)
+
+
+async def _send_figure(name: str, request: Request, paint: Callable[[AskableRelease, str, str], bytes]) -> Response:
+    """A picture in the look that the address names; those that were drawn before are kept."""
+    asked = request.query_params
     look = asked.get("theme", "light"), asked.get("size", "wide")
     if look not in STYLES:
         raise malformed_request("The fields theme and size", "name no figure: they are light or dark, wide or narrow")
@@ -49,15 +77,11 @@ async def figure(name: str, request: Request) -> Response:
 
     def work(curator: Curator) -> bytes:
         opened = open_for(Visit(services, visitor, curator), name)
-        keys = read_keys(opened, asked)
-        key = ReplyKey(visitor.name, opened.about.get("receipt", ""), repr((name.lower(), keys, look)))
+        key = ReplyKey(visitor.name, opened.about.get("receipt", ""), str(request.url)[:_LONGEST])
         found = kept.get(key)
         if found is not None:
             return found.body[0]
-        counts = count_by(opened, keys)
-        if counts.drawable is None:
-            raise counts.problem or Refusal("The release", "has no counts", "choose other columns", code="malformed")
-        drawn = draw(counts.drawable, *look)
+        drawn = paint(opened, *look)
         kept.put(key, CachedReply(name, [drawn]))
         return drawn
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from adomnia.methods.registry import METHODS
-from adomnia.server.console.answers.drawing import STYLES, Chart, describe_chart
+from adomnia.server.console.answers.drawing import STYLES, Chart, describe_chart, describe_drawable
 from adomnia.server.console.answers.view import build_answer_view
 from adomnia.server.console.data.columns import ValueList, list_values
 from adomnia.server.console.data.rows import show_table
@@ -20,6 +20,7 @@ from adomnia.session.released import describe_origin
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from adomnia.releases.quality_report import Quality
     from adomnia.server.console.releases.counts import ReleaseCount
     from adomnia.server.console.visits import Visit
     from adomnia.session.askable import AskableRelease
@@ -32,7 +33,7 @@ _MISSING = "missing"
 
 
 @dataclass(frozen=True)
-class ReleaseColumn:
+class ColumnLine:
     """A column of the people that a release stands for; `ranges` is how many its values are put into, if they are."""
 
     name: str
@@ -57,7 +58,7 @@ def build_list_page(visit: Visit) -> Page:
 def build_release_page(visit: Visit, name: str, asked: Mapping[str, str]) -> Page:
     """One release, with its counts by the columns that the address names."""
     release = open_for(visit, name)
-    counts = count_by(release, read_keys(release, asked))
+    counts, quality = count_by(release, read_keys(release, asked)), release.quality()
     filling = {
         "release": release,
         "about": release.about,
@@ -70,6 +71,8 @@ def build_release_page(visit: Visit, name: str, asked: Mapping[str, str]) -> Pag
         "view": None if counts.answer is None else build_answer_view(counts.answer, counts.sql),
         "said": () if counts.answer is None else counts.answer.notes[len(describe_origin(release)) :],
         "chart": _find_chart(release, counts),
+        "quality": quality,
+        "pairs": _find_pairs(release, quality),
         "is_rows": release.product.rows is not None,
         "rows": show_table(release.table),
         "ask": address_of_question(counts.sql) if visit.is_analyst else "",
@@ -81,10 +84,10 @@ def build_release_page(visit: Visit, name: str, asked: Mapping[str, str]) -> Pag
     return Page("release.html", filling)
 
 
-def _describe_column(attribute: Attribute) -> ReleaseColumn:
+def _describe_column(attribute: Attribute) -> ColumnLine:
     levels = tuple(_MISSING if level is None else _show_level(level) for level in attribute.levels)
     ranges = max(0, len(attribute.edges) - 1)
-    return ReleaseColumn(attribute.name, _WORDS[attribute.sort], ranges, list_values(levels))
+    return ColumnLine(attribute.name, _WORDS[attribute.sort], ranges, list_values(levels))
 
 
 def _show_level(level: Any) -> str:  # noqa: ANN401 - any value that a column may have
@@ -95,14 +98,22 @@ def _find_chart(release: AskableRelease, counts: ReleaseCount) -> Chart:
     drawable = counts.drawable
     if drawable is None or not len(drawable):
         return Chart()
-    chart = describe_chart(drawable)
+    named = dict(zip((FIRST, SECOND), counts.keys, strict=False))
+    return _add_addresses(describe_chart(drawable), release, "/figure.svg", named)
+
+
+def _find_pairs(release: AskableRelease, quality: Quality) -> Chart:
+    """The picture of all pairs of columns, where there are pairs."""
+    if len(quality.columns) == 1:
+        return Chart()
+    return _add_addresses(describe_drawable(quality.as_drawable()), release, "/quality.svg", {})
+
+
+def _add_addresses(chart: Chart, release: AskableRelease, file: str, named: Mapping[str, str]) -> Chart:
     if chart.problem:
         return chart
-    named = dict(zip((FIRST, SECOND), counts.keys, strict=False))
     addresses = {
-        (theme, size): address_of_release(
-            release.name, f"/figure.svg?{urlencode({**named, 'theme': theme, 'size': size})}"
-        )
+        (theme, size): address_of_release(release.name, f"{file}?{urlencode({**named, 'theme': theme, 'size': size})}")
         for theme, size in STYLES
     }
     return replace(chart, addresses=addresses)

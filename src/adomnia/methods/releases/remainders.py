@@ -1,4 +1,7 @@
-"""What is left of a price over rounds that depend on each other: counted by what each measure does cost, exactly."""
+"""What is left of a price over rounds that depend on each other: counted by what each measure does cost, exactly.
+
+Proof: docs/proofs/synthetic.md.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -13,7 +16,7 @@ _NOTHING = Fraction(1, 2**24)  # of the whole price: what is not worth a measure
 
 
 @dataclass(frozen=True)
-class RemainingPrice:
+class Remainder:
     """A price, and the events that were paid from it so far.
 
     Every event counts with its own loss, never by a formula of how many there were: a formula forgets some.
@@ -37,7 +40,7 @@ class RemainingPrice:
         if isinstance(self.price, Concentrated):
             return found.rho
         if found.epsilon is None:
-            raise ValueError("RemainingPrice in epsilon must be spent on pure events, got others.")
+            raise ValueError("Remainder in epsilon must be spent on pure events, got others.")
         return found.epsilon
 
     @property
@@ -55,12 +58,12 @@ class RemainingPrice:
         """Which part of the price is spent."""
         return float(self.spent / self.whole)
 
-    def pay(self, measures: Iterable[Measure]) -> "RemainingPrice":
+    def pay(self, measures: Iterable[Measure]) -> "Remainder":
         """The same after these measures."""
         events = (each.mechanism.event(each.query.sensitivity()) for each in measures)
         found = replace(self, events=(*self.events, *events))
         if found.left < 0:
-            raise ValueError("RemainingPrice must cover all measures, got some that cost more than is left.")
+            raise ValueError("Remainder must cover all measures, got some that cost more than is left.")
         return found
 
     def offer(self, amount: Fraction) -> Price:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adomnia.methods.releases.remaining_price import RemainingPrice
+from adomnia.methods.releases.remainders import Remainder
 from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.queries import Query
@@ -20,13 +20,13 @@ QUERY = Query(frame(levels={"a": ("x", "y")}, rows_per_person=3).relation, (), R
 
 
 def test_a_measure_costs_what_its_mechanism_says():
-    allowance = RemainingPrice(Concentrated(1)).pay([Measure(QUERY, Concentrated(Fraction(1, 4)))])
-    assert allowance.left == Fraction(3, 4)
-    assert allowance.share_spent == 0.25
+    remainder = Remainder(Concentrated(1)).pay([Measure(QUERY, Concentrated(Fraction(1, 4)))])
+    assert remainder.left == Fraction(3, 4)
+    assert remainder.share_spent == 0.25
 
 
 def test_what_is_kept_for_later_is_not_left():
-    assert RemainingPrice(Pure(2), kept=Fraction(1, 2)).left == Fraction(3, 2)
+    assert Remainder(Pure(2), kept=Fraction(1, 2)).left == Fraction(3, 2)
 
 
 @given(
@@ -36,19 +36,19 @@ def test_what_is_kept_for_later_is_not_left():
 )
 @settings(max_examples=examples(40))
 def test_offers_never_add_up_to_more_than_the_price(kind, amount, parts):
-    allowance = RemainingPrice(kind(amount))
+    remainder = Remainder(kind(amount))
     for part in parts:
-        if not allowance.is_spent:
-            allowance = allowance.pay([Measure(QUERY, allowance.offer(part * amount))])
-    assert 0 <= allowance.left <= amount
+        if not remainder.is_spent:
+            remainder = remainder.pay([Measure(QUERY, remainder.offer(part * amount))])
+    assert 0 <= remainder.left <= amount
 
 
 def test_more_than_is_left_is_refused():
     with pytest.raises(ValueError, match="must cover all measures"):
-        RemainingPrice(Pure(1)).pay([Measure(QUERY, Pure(Fraction(3, 5)))] * 2)
+        Remainder(Pure(1)).pay([Measure(QUERY, Pure(Fraction(3, 5)))] * 2)
 
 
 def test_an_epsilon_pays_for_pure_events_alone():
     gaussian = Measure(QUERY, Concentrated(Fraction(1, 100)))
     with pytest.raises(ValueError, match="pure events"):
-        RemainingPrice(Pure(1)).pay([gaussian])
+        Remainder(Pure(1)).pay([gaussian])

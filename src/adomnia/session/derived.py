@@ -1,0 +1,46 @@
+"""What every session offers and that follows from its other calls, wherever the data is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Unpack
+
+from adomnia.session.contract import CONFIDENCE, MOST_HELD_BACK, Session
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from adomnia.pricing.questions import Payment
+    from adomnia.releases.quality_report import Quality
+    from adomnia.session.answer import Answer
+    from adomnia.session.comparing import Comparison
+
+__all__ = ["DerivedSession"]
+
+
+class DerivedSession(Session):
+    """A session whose reports about releases are made of its own questions."""
+
+    def quality(
+        self,
+        name: str,
+        *,
+        columns: Iterable[Sequence[str]] | None = None,
+        most: int = MOST_HELD_BACK,
+        confidence: float = CONFIDENCE,
+        **payment: Unpack[Payment],
+    ) -> Quality:
+        from adomnia.session.quality import assess_held_back
+
+        return assess_held_back(self, self.open_release(name), columns, most, confidence, payment)
+
+    def compare(
+        self, text: str, *, release: str, confidence: float = CONFIDENCE, **payment: Unpack[Payment]
+    ) -> Comparison:
+        from adomnia.session.comparing import compare_answers
+
+        return compare_answers(self, text, self.open_release(release), confidence, payment)
+
+    def preview(self, table: str, rows: int = 20) -> Answer:
+        from adomnia.session.previewing import preview_table
+
+        return preview_table(self, table, rows)
