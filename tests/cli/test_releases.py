@@ -17,6 +17,7 @@ def test_the_owner_publishes_and_everybody_sees_it(hospital, typed, tmp_path):
     code, printed, complained = typed("release", hospital, "sexes", QUESTION, "--epsilon", "0.5", "--out", out)
     assert (code, complained) == (0, "")
     assert "Release sexes: " in printed
+    assert "Ask it for nothing: SELECT COUNT(*) FROM releases.sexes." in printed
     assert adomnia.open_release(out).about["made_by"] == "the owner"
     _, printed, _ = typed("releases", hospital)
     assert "releases.sexes" in printed

@@ -59,6 +59,7 @@ def release(  # noqa: PLR0913, PLR0917 - its options
     """
     from adomnia.cli import pages
     from adomnia.cli.places import Place
+    from adomnia.releases.tables import SCHEMA
 
     if out is not None and out.exists():
         raise Refusal(f"Folder {out}", "is there already", "name a new one")  # before anything is paid
@@ -71,6 +72,8 @@ def release(  # noqa: PLR0913, PLR0917 - its options
         pages.show_json(_as_record(made))
     else:
         pages.show(repr(made))
+        told = f"{SCHEMA}.{made.name}"
+        pages.show(f"Ask it for nothing: SELECT COUNT(*) FROM {told}. DESCRIBE {told} lists its columns.")  # noqa: S608 - words for people
 
 
 def releases(

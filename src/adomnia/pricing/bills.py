@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from adomnia.pricing.quotes import Expected, Measurement, Quote
     from adomnia.privacy.events import Event
 
+_MOST_LINES = 40  # of a table of measurements: a release may have hundreds
 HIGH_EFFORT = (
     "These are the errors of normal effort. High effort has smaller ones: by how much is known when a tenth is spent."
 )
@@ -80,9 +81,13 @@ def format_cost(event: Event) -> str:
 
 
 def measurement_table(quote: Quote) -> TextTable:
-    """One line for each noisy measurement."""
+    """One line for each noisy measurement; of very many, the first, and how many others there are."""
     headings = ("Measured", "Groups", "One person moves it by", "Because", "Noise", "Price")
-    return TextTable(headings, tuple(_measurement_row(quote, line) for line in quote.measurements), frozenset({1, 2}))
+    rows = [_measurement_row(quote, line) for line in quote.measurements[:_MOST_LINES]]
+    others = len(quote.measurements) - len(rows)
+    if others:
+        rows.append((f"and {others:,} others", *[""] * (len(headings) - 1)))
+    return TextTable(headings, tuple(rows), frozenset({1, 2}))
 
 
 def error_table(quote: Quote) -> TextTable:

@@ -66,9 +66,10 @@ def describe_origin(release: Release) -> tuple[str, ...]:
     made = f" by {release.about['mechanism']}" if release.about.get("mechanism") else ""
     of = f", of version {version} of the data" if version is not None else ""
     said = f"From the release {release.name}, made{made}{of}: it was paid for then, and costs nothing now."
-    guarantee = release.about.get("guarantee")
+    # Its first sentence: the whole of it stands beside the release, and would stand below every answer.
+    guarantee = str(release.about.get("guarantee") or "").partition(" Hidden is")[0]
     rows = f"It is about the rows of: {shorten(release.question, _LONGEST_QUESTION, placeholder=' ...')}"
-    return (said, *((str(guarantee),) if guarantee else ()), rows)
+    return (said, *((guarantee,) if guarantee else ()), rows)
 
 
 def _plan_counts(select: exp.Select, release: Release, confidence: float) -> Plan:
