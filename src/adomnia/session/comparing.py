@@ -105,7 +105,6 @@ def compare_answers(
     said = {name: value for name, value in payment.items() if name in _MEANING}
     released = _ask_release(told, release, confidence, said)
     # Afresh, whatever the session says: a release that is compared with itself is always right.
-    # Whatever the session says: a release that is compared with a release says nothing of the data.
     private = session.sql(asked, confidence=confidence, **{**payment, "from_release": False})
     return Comparison(
         release.name, tuple(_align(private, released)), private, released, tuple(_list_notes(private, release))
