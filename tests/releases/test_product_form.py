@@ -65,8 +65,14 @@ def change(path, value):
         change(["attributes", 1, "edges"], [0.0, 1.0]),
         change(["attributes", 1, "edges"], [0.0, 2.0, 1.0]),
         change(["attributes", 1, "edges"], [0.0, 1.0, float("inf")]),
+        change(["attributes", 1, "step"], 0.0),
+        change(["attributes", 1, "step"], float("nan")),
+        change(["attributes", 1, "step"], "1"),
         change(["tails"], "heavy"),
         change(["about"], []),
+        change(["step"], -1.0),
+        change(["step"], float("nan")),
+        change(["step"], "1"),
         change(["rows"], np.zeros((2, 3))),
         change(["rows"], np.zeros((2, 2), int)),
         change(["rows"], np.full((2, 3), 5)),
@@ -89,12 +95,15 @@ def test_what_no_product_says_is_refused(spoil):
 
 
 def test_more_columns_than_a_release_may_have_are_refused():
-    many = [{"name": f"c{k}", "sort": "text", "levels": ["a"], "edges": []} for k in range(MOST_COLUMNS + 1)]
+    many = [
+        {"name": f"c{k}", "sort": "text", "levels": ["a"], "edges": [], "step": None} for k in range(MOST_COLUMNS + 1)
+    ]
     with pytest.raises(ValueError, match="columns"):
         read_attributes({"attributes": many})
 
 
 def test_bins_may_have_a_missing_value_beside_them():
     written = {"name": "age", "sort": "integer", "levels": [*AGE.levels, None], "edges": list(AGE.edges)}
-    (found,) = read_attributes({"attributes": [written]})
+    (found,) = read_attributes({"attributes": [written | {"step": 1.0}]})
     assert found.levels == (*AGE.levels, None)
+    assert found.step == 1

@@ -33,12 +33,14 @@ def to_plain(product: Product) -> dict[str, Any]:
         "rows": product.rows,
         "tables": [{"columns": places, "counts": counts} for places, counts in product.tables.items()],
         "about": product.about,
+        "step": product.step,
     }
 
 
 def write_attributes(attributes: Iterable[Attribute]) -> list[dict[str, Any]]:
     """Columns as plain data."""
-    return [{"name": each.name, "sort": each.sort, "levels": each.levels, "edges": each.edges} for each in attributes]
+    parts = ("name", "sort", "levels", "edges", "step")
+    return [{part: getattr(each, part) for part in parts} for each in attributes]
 
 
 def from_plain(plain: Mapping[str, Any]) -> Product:
@@ -47,6 +49,8 @@ def from_plain(plain: Mapping[str, Any]) -> Product:
     sizes = tuple(map(len, attributes))
     _require(plain["tails"] in get_args(Tails), "tails must be of a known sort")
     _require(isinstance(plain["about"], dict), "about must be a mapping")
+    step = plain.get("step", 0.0)  # which early folders have not
+    _require(type(step) is float and 0 <= step < _LARGE, "step must be a number that is not negative")
     return Product(
         attributes,
         estimates=read_estimates(plain["estimates"], sizes),
@@ -54,6 +58,7 @@ def from_plain(plain: Mapping[str, Any]) -> Product:
         rows=_read_rows(plain["rows"], sizes),
         tables=dict(_read_table(each, sizes) for each in plain["tables"]),
         about=plain["about"],
+        step=step,
     )
 
 
@@ -66,7 +71,7 @@ def read_attributes(plain: Mapping[str, Any]) -> tuple[Attribute, ...]:
 
 
 def _read_attribute(plain: Mapping[str, Any]) -> Attribute:
-    name, sort, levels, edges = (plain[key] for key in ("name", "sort", "levels", "edges"))
+    name, sort, levels, edges, step = (plain[key] for key in ("name", "sort", "levels", "edges", "step"))
     _require(isinstance(name, str) and 0 < len(name) <= _LONGEST_TEXT and name.isprintable(), "names must be texts")
     _require(sort in get_args(Sort), "columns must be of a known sort")
     _require(isinstance(levels, list) and 0 < len(levels) <= MOST_LEVELS, f"values must be 1 to {MOST_LEVELS:,}")
@@ -76,7 +81,8 @@ def _read_attribute(plain: Mapping[str, Any]) -> Attribute:
     _require(isinstance(edges, list) and len(edges) in {0, bins + 1}, "edges must be one more than bins")
     ends = tuple(map(float, edges))
     _require(all(map(isfinite, ends)) and all(np.diff(ends) > 0), "edges must be finite and ascend")
-    return Attribute(name, tuple(levels), sort, ends)
+    _require(step is None or (type(step) is float and 0 < step < _LARGE), "steps must be positive numbers")
+    return Attribute(name, tuple(levels), sort, ends, step)
 
 
 def _is_level(level: object) -> bool:

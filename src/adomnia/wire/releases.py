@@ -53,6 +53,7 @@ class ReleaseColumnReply(Reply):
     sort: Literal["text", "boolean", "integer", "number", "date"]
     levels: list[Any] = Field(description='Its values in their order, null where it is missing; {"$day": ...} is one.')
     edges: list[float] = Field(description="Of bins: their ends, one more than there are bins.")
+    step: float | None = Field(description="What values inside of bins are multiples of, where that is declared.")
 
 
 class ReleaseReply(Reply):

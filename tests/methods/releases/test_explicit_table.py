@@ -79,7 +79,14 @@ def test_the_more_exact_of_two_counts_weighs_more():
 
 @pytest.mark.parametrize(
     ("counts", "total", "expected"),
-    [([3, 1], 4, [3, 1]), ([3, -1], 2, [2, 0]), ([5, 4, -9], 3, [2, 1, 0]), ([-5, -7], 1, [1, 0]), ([0, 0], 8, [4, 4])],
+    [
+        ([3, 1], 4, [3, 1]),
+        ([3, -1], 2, [2, 0]),
+        ([5, 4, -9], 3, [2, 1, 0]),
+        ([-5, -7], 1, [1, 0]),
+        ([0, 0], 8, [4, 4]),
+        ([1e20, -1e20, 3], 1, [1, 0, 0]),
+    ],
 )
 def test_counts_are_cut_to_the_nearest_that_have_the_total(counts, total, expected):
     assert cut_to_total(np.array(counts, dtype=float), total).tolist() == expected

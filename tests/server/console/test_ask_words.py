@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from adomnia.methods.registry import METHODS
 from adomnia.sql.values.functions import NAMES
+from kit.publishing import published
 
 
 def test_the_words_are_tables_columns_functions_and_methods(shared_house):
@@ -45,3 +46,16 @@ def test_the_words_are_compressed_for_those_who_can_read_that(shared_house):
 def test_only_analysts_have_words(shared_house):
     assert shared_house.ask("olga", "GET", "/ask/words").status_code == 403
     assert shared_house.ask(None, "GET", "/ask/words").headers["location"] == "/sign-in"
+
+
+def test_releases_are_among_the_tables_of_those_who_may_read_them(tmp_path):
+    with published(tmp_path) as opened:
+        told = {
+            name: {table["name"]: table for table in opened.ask(name, "GET", "/ask/words").json()["tables"]}
+            for name in ("alice", "bob")
+        }
+    years = told["alice"]["releases.years"]
+    assert [each["name"] for each in years["columns"]] == ["age", "age_bin"]
+    assert years["note"] == "release, free"
+    assert "releases.mine" in told["bob"]
+    assert "releases.mine" not in told["alice"]

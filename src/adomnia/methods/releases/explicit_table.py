@@ -85,9 +85,10 @@ def estimate_total(noisy: Iterable[NoisyCells]) -> float:
 
 def cut_to_total(counts: Floats, total: float) -> Floats:
     """The nearest counts that are not negative and have that sum: all are lowered alike, and cut at 0."""
-    falling = -np.sort(-counts)
+    below = counts - counts.max()  # or a total would be lost in counts that are nothing but noise
+    falling = -np.sort(-below)
     lowered = (np.cumsum(falling) - total) / np.arange(1, len(counts) + 1)
-    return np.asarray(np.maximum(counts - lowered[np.flatnonzero(falling > lowered)[-1]], 0.0))
+    return np.asarray(np.maximum(below - lowered[np.flatnonzero(falling > lowered)[-1]], 0.0))
 
 
 def multiply(weights: Floats, noisy: Sequence[NoisyCells], step: float = _CLASSIC_STEP) -> Floats:

@@ -10,15 +10,21 @@ from starlette.responses import Response
 
 from adomnia.methods.registry import METHODS
 from adomnia.methods.signatures import describe_kind
+from adomnia.releases.tables import SCHEMA, AttributeTable
 from adomnia.server.encoding import encode_json
 from adomnia.server.free_work import ask_free
+from adomnia.server.routes.requests import visitor_of
+from adomnia.session.releasing import list_releases
 from adomnia.sql.values.aggregates import AGGREGATES
 from adomnia.sql.values.functions import NAMES
 from adomnia.wire.catalogs import catalog_record
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from adomnia.catalog.model import Catalog
     from adomnia.methods.contract import Method
+    from adomnia.session.release_store import ReleaseEntry
 
 __all__ = ["ask_words", "list_words"]
 
@@ -27,23 +33,26 @@ _MOST_VALUES = 6  # of a category, in a note beside a word
 
 
 async def ask_words(request: Request, dataset: str | None = None) -> Response:
-    """The words of the dataset: all of them are public."""
-    found = await ask_free(request, dataset, lambda curator: encode_json(list_words(curator.catalog)))
+    """The words of the dataset: all of them are public, but for the names of releases that one keeps for oneself."""
+    name = visitor_of(request).name
+    found = await ask_free(
+        request, dataset, lambda curator: encode_json(list_words(curator.catalog, list_releases(curator, name)))
+    )
     if isinstance(found, Response):
         return found
-    # Nothing in it is secret, and nothing of the request is in it: its compressed size tells nothing.
+    # Nothing in it is secret from who asks, and nothing of the request is in it: its compressed size tells nothing.
     if "gzip" in request.headers.get("accept-encoding", ""):
         headers = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
         return Response(gzip.compress(found, mtime=0), headers=headers, media_type=_JSON)
     return Response(found, headers={"Vary": "Accept-Encoding"}, media_type=_JSON)
 
 
-def list_words(catalog: Catalog) -> dict[str, Any]:
-    """Tables with their columns, functions, and methods with their arguments."""
+def list_words(catalog: Catalog, releases: Iterable[ReleaseEntry] = ()) -> dict[str, Any]:
+    """Tables and releases with their columns, functions, and methods with their arguments."""
     told = catalog_record(catalog)
     return {
         "dataset": catalog.name,
-        "tables": [*map(_table, told["tables"]), *map(_view, told["views"])],
+        "tables": [*map(_table, told["tables"]), *map(_view, told["views"]), *map(_release, releases)],
         "functions": _functions(),
         "methods": [_method(method) for method in METHODS.values()],
     }
@@ -52,6 +61,14 @@ def list_words(catalog: Catalog) -> dict[str, Any]:
 def _table(table: dict[str, Any]) -> dict[str, Any]:
     columns = [{"name": each["name"], "type": each["type"], "note": _note(each)} for each in table["columns"]]
     return {"name": table["name"], "note": "public table" if table["public"] else "table", "columns": columns}
+
+
+def _release(entry: ReleaseEntry) -> dict[str, Any]:
+    table = AttributeTable(entry.name, entry.attributes)
+    columns = [
+        {"name": each.name, "type": table.attributes[place].sort, "note": ""} for each, place in table.columns.items()
+    ]
+    return {"name": f"{SCHEMA}.{entry.name}", "note": "release, free", "columns": columns}
 
 
 def _view(view: dict[str, Any]) -> dict[str, Any]:

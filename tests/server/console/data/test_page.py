@@ -89,7 +89,7 @@ def test_a_page_of_a_table_says_what_is_declared_and_what_one_person_moves(share
 def test_rows_of_people_are_made_up_and_say_so(shared_house):
     html = read(shared_house, "/data/people")
     assert '<section class="card made"' in html
-    assert "Made up from what is declared, about nobody." in html
+    assert "Rows of nobody, made up from what the catalog declares alone" in html
     assert house.CANARY not in html
 
 

@@ -23,6 +23,7 @@ from adomnia.server.console.data.rows import make_up_rows, read_public_rows
 from adomnia.server.console.data.sql_text import address_of_question, quote_identifier
 from adomnia.server.console.data.tables import SEARCHED_FROM, find_tables, list_tables
 from adomnia.server.console.data.views import list_sources, open_view
+from adomnia.server.console.releases.release_lines import list_lines
 from adomnia.server.console.rendering import Page
 from adomnia.server.console.visits import show
 
@@ -75,6 +76,7 @@ def _build_overview(visit: Visit, find: str) -> Page:
         "find": find,
         "examples": _offer(visit, list_examples(catalog)),
         "asks": visit.is_analyst,
+        "released": len(list_lines(visit)),
     }
     return Page("data.html", filling)
 

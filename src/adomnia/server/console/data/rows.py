@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
 __all__ = ["RowHead", "ShownRows", "make_up_rows", "read_public_rows", "show_table"]
 
-_MADE_UP, _READ, _PUBLISHED = 5, 100, 10
+_MADE_UP, _READ, _PUBLISHED = 10, 100, 10
+_FROM_CATALOG = (
+    "Rows of nobody, made up from what the catalog declares alone: shapes and bounds are right, numbers not."
+)
 _MOST_COLUMNS = 30
 _LONGEST = 200  # characters of a value
 
@@ -41,19 +44,20 @@ class RowHead:
 
 @dataclass(frozen=True)
 class ShownRows:
-    """Some rows; of wide tables some columns. `problem` says why there are none."""
+    """Some rows; of wide tables some columns. `says` is what kind of rows they are, `problem` why there are none."""
 
     heads: tuple[RowHead, ...]
     rows: tuple[tuple[str, ...], ...]
     hidden: int
     problem: str = ""
+    says: str = ""
 
 
 def make_up_rows(table: Table) -> ShownRows:
     """Rows such as the catalog allows, about nobody."""
     columns = table.columns[:_MOST_COLUMNS]
     rows = [tuple(map(_round, row, columns)) for row in make_rows(replace(table, columns=columns), _MADE_UP)]
-    return ShownRows(_list_heads(columns), tuple(rows), len(table.columns) - len(columns))
+    return ShownRows(_list_heads(columns), tuple(rows), len(table.columns) - len(columns), says=_FROM_CATALOG)
 
 
 def read_public_rows(curator: Curator, table: Table) -> ShownRows:

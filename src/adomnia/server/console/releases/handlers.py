@@ -14,6 +14,7 @@ from adomnia.server.console.answers.drawing import STYLES, SVG, draw, draw_drawa
 from adomnia.server.console.answers.pages import figures_of
 from adomnia.server.console.releases.counts import count_by, read_keys
 from adomnia.server.console.releases.page import build_list_page, build_release_page
+from adomnia.server.console.releases.pairs import assess, draw_pairs
 from adomnia.server.console.releases.release_lines import open_for
 from adomnia.server.console.visits import Visit, show
 from adomnia.server.free_work import ask_free
@@ -62,7 +63,7 @@ async def quality(name: str, request: Request) -> Response:
     """The picture of all pairs of columns of a release: how far off each is."""
 
     def paint(opened: AskableRelease, theme: str, size: str) -> bytes:
-        return draw_drawable(opened.quality().as_drawable(), theme, size)
+        return draw_drawable(draw_pairs(assess(opened)), theme, size)
 
     return await _send_figure(name, request, paint)
 

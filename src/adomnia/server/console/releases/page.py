@@ -13,6 +13,7 @@ from adomnia.server.console.data.columns import ValueList, list_values
 from adomnia.server.console.data.rows import show_table
 from adomnia.server.console.data.sql_text import address_of_question
 from adomnia.server.console.releases.counts import FIRST, SECOND, count_by, list_keys, read_keys
+from adomnia.server.console.releases.pairs import assess, draw_pairs
 from adomnia.server.console.releases.release_lines import EVERYBODY, address_of_release, list_lines, open_for
 from adomnia.server.console.rendering import Page
 from adomnia.session.released import describe_origin
@@ -58,7 +59,7 @@ def build_list_page(visit: Visit) -> Page:
 def build_release_page(visit: Visit, name: str, asked: Mapping[str, str]) -> Page:
     """One release, with its counts by the columns that the address names."""
     release = open_for(visit, name)
-    counts, quality = count_by(release, read_keys(release, asked)), release.quality()
+    counts, quality = count_by(release, read_keys(release, asked)), assess(release)
     filling = {
         "release": release,
         "about": release.about,
@@ -106,7 +107,7 @@ def _find_pairs(release: AskableRelease, quality: Quality) -> Chart:
     """The picture of all pairs of columns, where there are pairs."""
     if len(quality.columns) == 1:
         return Chart()
-    return _add_addresses(describe_drawable(quality.as_drawable()), release, "/quality.svg", {})
+    return _add_addresses(describe_drawable(draw_pairs(quality)), release, "/quality.svg", {})
 
 
 def _add_addresses(chart: Chart, release: AskableRelease, file: str, named: Mapping[str, str]) -> Chart:
