@@ -83,3 +83,9 @@ def test_a_release_is_never_compared_with_itself(alice):
     text = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
     assert alice.compare(text, release="counts", epsilon=1.5).private.receipt is not None
     assert alice.compare(text, release="counts", epsilon=1.5, from_release=True).private.receipt is not None
+
+
+def test_the_private_answer_is_private_whatever_the_session_says(alice):
+    alice.from_release = True
+    found = alice.compare("SELECT sex, COUNT(*) AS n FROM people GROUP BY sex", release="counts", epsilon=3)
+    assert found.private.cost is not None
