@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from adomnia import local
     from adomnia.client.session import connect
     from adomnia.pricing.questions import Question
+    from adomnia.releases.linking import link_releases
     from adomnia.session.askable import open_release
     from adomnia.session.curator import open_folder as open  # noqa: A004 - adomnia.open reads like what it is
     from adomnia.session.own import protect
@@ -22,6 +23,7 @@ __all__ = [
     "Unavailable",
     "__version__",
     "connect",
+    "link_releases",
     "local",
     "open",
     "open_release",
@@ -31,7 +33,7 @@ __all__ = [
 __version__ = "0.1.0"
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
+def __getattr__(name: str) -> Any:  # noqa: ANN401, PLR0911 - whatever the name stands for, one by one
     # Loaded when first used, so that `import adomnia` and `adomnia --help` do not wait for the engine.
     if name == "Question":
         from adomnia.pricing.questions import Question
@@ -41,6 +43,10 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands fo
         from adomnia.client.session import connect
 
         return connect
+    if name == "link_releases":
+        from adomnia.releases.linking import link_releases
+
+        return link_releases
     if name == "local":
         import adomnia.local
 

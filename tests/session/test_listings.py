@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from adomnia.errors import Refusal
 from adomnia.methods.registry import METHODS
 from adomnia.session.curator import read_catalog, rehearse
 from adomnia.session.listings import is_listing, list_catalog
+from adomnia.statistics.products import Attribute
 from kit import hospital
 
 
@@ -91,3 +94,11 @@ def test_show_methods_lists_them_and_describe_tells_their_arguments(catalog):
     told = rows("DESCRIBE lm", catalog)
     assert told[0]["argument"] == "formula"
     assert told[0]["required"] is True
+
+
+def test_a_release_is_described_with_the_columns_that_name_its_bins(catalog):
+    age = Attribute("age", ("0 to 49", "50 to 99", None), "integer", (-0.5, 49.5, 99.5))
+    release = SimpleNamespace(name="ages", attributes=(age, Attribute("sex", ("F", "M"))))
+    columns = list_catalog("DESCRIBE releases.ages", catalog, [release])
+    assert [column.values for column in columns[:2]] == [("age", "sex", "age_bin"), ("integer", "text", "text")]
+    assert columns[2].values[2] == "the bins of age"

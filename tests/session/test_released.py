@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from adomnia.errors import Refusal
+from adomnia.statistics.products import Attribute
+from kit.asked_releases import NoisyTable, ask, make_release
 
 QUESTION = "SELECT * FROM marginals((SELECT age, sex, city, member FROM people), ways => 2)"
 
@@ -115,9 +118,9 @@ def test_what_mixes_a_release_with_anything_is_refused_before_anything_is_read(a
 
 def test_a_question_about_a_release_has_no_price_and_is_in_no_batch(asking):
     text = "SELECT COUNT(*) FROM releases.ages"
-    for ask in (asking.price, asking.explain, lambda text, epsilon: asking.batch([text], epsilon=epsilon)):
+    for quote in (asking.price, asking.explain, lambda text, epsilon: asking.batch([text], epsilon=epsilon)):
         with pytest.raises(Refusal, match=r"releases\.ages is a release, which costs nothing"):
-            ask(text, epsilon=1)
+            quote(text, epsilon=1)
 
 
 def test_the_release_itself_can_be_asked_and_so_can_its_folder(asking, tmp_path):
@@ -132,3 +135,18 @@ def test_the_release_itself_can_be_asked_and_so_can_its_folder(asking, tmp_path)
     for wrong in ("SELECT COUNT(*) FROM people", "SELECT COUNT(*) FROM releases.other"):
         with pytest.raises(Refusal, match=r"FROM releases\.Ages"):
             opened.sql(wrong)
+
+
+@pytest.mark.parametrize(
+    ("text", "fix"),
+    [
+        ("SELECT weight, COUNT(*) AS n FROM releases.people GROUP BY weight", "group by weight_bin"),
+        ("SELECT * FROM releases.people", r"open_release\('people'\)\.to_pandas\(\)"),
+        ("SELECT COUNT(DISTINCT sex) AS n FROM releases.people", r"COUNT\(DISTINCT \.\.\.\) does not follow"),
+    ],
+)
+def test_refusals_about_a_release_name_what_a_release_has(text, fix):
+    weight = Attribute("weight", ("40 to 80", "80 to 120"), "number", (40.0, 80.0, 120.0))
+    attributes = (Attribute("sex", ("f", "m")), weight)
+    with pytest.raises(Refusal, match=fix):
+        ask(text, make_release(NoisyTable(np.ones((2, 2)), 1.0), attributes))

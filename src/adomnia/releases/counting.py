@@ -128,9 +128,10 @@ class _PlanReader:
         measured, variances = self._add(groups, weights)
         error = np.sqrt(np.maximum(variances, 0.0))
         values = constant + (measured if self._rows is None else self._show(groups, weights))
+        half = self._product.step * _least_weight(weights) / 2
 
         def interval(confidence: float, cells: int) -> Bounds:
-            reach = count_deviations(self._product.tails, confidence, cells) * error
+            reach = count_deviations(self._product.tails, confidence, cells) * error + half
             return around(values, (measured + constant - reach, measured + constant + reach))
 
         limits = (0.0, inf) if constant >= 0 and float(weights.values.min(initial=0.0)) >= 0 else None
@@ -292,6 +293,11 @@ def _is_of_one_weight(weights: Weights) -> bool:
     """Whether every cell counts alike, or not at all."""
     there = weights.values[np.abs(weights.values) > _SAME]
     return not len(there) or bool(np.ptp(there) <= _SAME * abs(float(there.flat[0])))
+
+
+def _least_weight(weights: Weights) -> float:
+    """The smallest that counts: sums of counts in whole steps differ by no more."""
+    return float(np.abs(weights.values[weights.values != 0]).min(initial=inf)) if weights.values.any() else 0.0
 
 
 def _are_whole(weights: Weights, constant: float) -> bool:

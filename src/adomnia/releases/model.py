@@ -74,7 +74,7 @@ class Release:
 
     def _list_columns(self) -> TextTable:
         rows = [(each.name, each.sort, f"{len(each):,}", describe_levels(each)) for each in self.product.attributes]
-        return TextTable(("column", "type", "values", "which"), tuple(rows))
+        return TextTable(("column", "type", "values", "which"), tuple(rows), frozenset({2}))
 
     def _remarks(self) -> list[str]:
         guarantee = self.about.get("guarantee")

@@ -33,6 +33,7 @@ def to_plain(product: Product) -> dict[str, Any]:
         "rows": product.rows,
         "tables": [{"columns": places, "counts": counts} for places, counts in product.tables.items()],
         "about": product.about,
+        "step": product.step,
     }
 
 
@@ -48,6 +49,8 @@ def from_plain(plain: Mapping[str, Any]) -> Product:
     sizes = tuple(map(len, attributes))
     _require(plain["tails"] in get_args(Tails), "tails must be of a known sort")
     _require(isinstance(plain["about"], dict), "about must be a mapping")
+    step = plain.get("step", 0.0)  # which early folders have not
+    _require(type(step) is float and 0 <= step < _LARGE, "step must be a number that is not negative")
     return Product(
         attributes,
         estimates=read_estimates(plain["estimates"], sizes),
@@ -55,6 +58,7 @@ def from_plain(plain: Mapping[str, Any]) -> Product:
         rows=_read_rows(plain["rows"], sizes),
         tables=dict(_read_table(each, sizes) for each in plain["tables"]),
         about=plain["about"],
+        step=step,
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from adomnia.errors import Refusal
 from adomnia.plans.descriptions import describe
-from adomnia.privacy.aggregates import NonNull, People, Rows, Total
+from adomnia.privacy.aggregates import DistinctValues, NonNull, People, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, call, conjuncts, map_columns, quote_name
 from adomnia.privacy.keys import Bucket, Key, key_cells, key_values
@@ -123,7 +123,8 @@ class Selector:
                 return Weights(attributes, holds.astype(np.float64))
             case Total(value=value, domain=domain):
                 return self._weigh_values(express(value), domain, name)
-        fix = f"ask for COUNT, SUM or AVG, or {_ELSEWHERE}"
+        fix = f"ask for COUNT, SUM or AVG of rows, or {_ELSEWHERE}"
+        name = "COUNT(DISTINCT ...)" if isinstance(aggregate, People | DistinctValues) else name
         raise Refusal(name, "does not follow from the counts of a release", fix, code="release_aggregate")
 
     def name_attributes(self, attributes: Sequence[int]) -> list[str]:

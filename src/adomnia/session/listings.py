@@ -12,6 +12,7 @@ from adomnia.privacy.amounts import show_down
 from adomnia.privacy.kinds import Day, Identity, Moment, Quantity, Text
 from adomnia.privacy.relations import is_public
 from adomnia.releases.model import describe_levels
+from adomnia.releases.tables import AttributeTable
 from adomnia.session.columns import KeyColumn
 from adomnia.sql.reading.creating import SCHEMA
 from adomnia.sql.rows.blocks import rows_of
@@ -88,6 +89,9 @@ def _describe_release(name: str, releases: Sequence[ReleaseEntry], position: tup
         what = f"Release {name[:100]}"
         raise Refusal(what, "is not among the releases", fix, position, code="unknown_release")
     lines = [(each.name, each.sort, describe_levels(each)) for each in found.attributes]
+    table = AttributeTable(found.name, tuple(found.attributes))
+    for column, place in list(table.columns.items())[len(lines) :]:  # those that name bins come last
+        lines.append((column.name, "text", f"the bins of {found.attributes[place].name}"))
     return _columns(("column", "type", "declared"), lines)
 
 

@@ -74,10 +74,28 @@ def describe_origin(release: Release) -> tuple[str, ...]:
 def _plan_counts(select: exp.Select, release: Release, confidence: float) -> Plan:
     """The plan of a question over the table of a release, whose rows count as those of people do."""
     refuse_several(select)
-    catalog = build_catalog([_count(release).table])
-    plan = plan_question(select, catalog, confidence=confidence)
+    table = _count(release).table
+    try:
+        plan = plan_question(select, build_catalog([table]), confidence=confidence)
+    except Refusal as refusal:
+        raise _suit_refusal(refusal, release, table) from None
     assert not isinstance(plan, PublicRows)  # noqa: S101 - no table of it is public
     return plan
+
+
+def _suit_refusal(refusal: Refusal, release: Release, table: AttributeTable) -> Refusal:
+    """The same refusal with what to do about a release: rows of nobody can be read, and bins have names."""
+    fix = refusal.fix
+    if refusal.code == "not_an_aggregate" and refusal.what == "*":
+        fix = f"use COUNT, SUM or AVG, or read the published table: open_release('{release.name}').to_pandas()"
+    if refusal.code == "needs_key_domain":
+        bins = {
+            table.attributes[place].name.lower(): column.name
+            for column, place in table.columns.items()
+            if column.name != table.attributes[place].name
+        }
+        fix = f"group by {bins[refusal.what.lower()]}" if refusal.what.lower() in bins else fix
+    return Refusal(refusal.what, refusal.why, fix, refusal.position, code=refusal.code, others=refusal.others)
 
 
 def _answer_from_rows(select: exp.Select, release: Release, confidence: float, left: Left) -> Answer:

@@ -77,7 +77,8 @@ class Product:
 
     A release has estimates, rows, or both; where it has both, rows answer and estimates say how far off. `tables` are
     whole numbers that are not negative and agree with each other, by the places of their columns. `about` says how it
-    was made, in plain data.
+    was made, in plain data. `step` is what estimated counts are multiples of, 0 if they are any numbers: intervals are
+    longer by half of it, because noise in whole steps that lies on an end is missed as a whole.
     """
 
     tag: ClassVar[str] = "Product"
@@ -87,3 +88,4 @@ class Product:
     rows: Places | None = None
     tables: Mapping[tuple[int, ...], Places] = field(default_factory=dict)
     about: Mapping[str, Any] = field(default_factory=dict)
+    step: float = 0.0

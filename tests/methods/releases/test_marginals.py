@@ -169,9 +169,10 @@ def test_tables_of_three_columns_that_overlap_are_those_of_drawn_rows():
     data = DATA["many"] | {"club": np.array(["in", "out"] * 1500, dtype=object)}
     asked = build("marginals", four, ways=3, missing="left_out").suit(PRICES[1])
     product = table_of(asked, PRICES[1], data).product
-    assert product.rows.shape == (product.tables[()], 4)
+    assert product.rows is None  # estimates answer questions: drawn rows are a little off
     assert len(product.tables) == 1 + 4 + 6 + 4
-    assert np.array_equal(product.rows, table_of(asked, PRICES[1], data).product.rows)
+    again = table_of(asked, PRICES[1], data).product.tables
+    assert all(np.array_equal(table, again[columns]) for columns, table in product.tables.items())
 
 
 def test_epsilon_buys_what_has_the_least_noise_and_says_so():

@@ -142,3 +142,12 @@ def test_all_shown_tables_together_cost_those_of_pairs_little_and_better_the_tot
 def test_the_largest_tables_alone_are_measured_by_their_counts_if_that_is_asked(laplace):
     (plan,) = compare_plans((3, 4, 5), list_closure((3, 4, 5), 3), "largest", laplace=laplace)
     assert [(table.columns, table.basis, table.part) for table in plan.tables] == [((0, 1, 2), "counts", 1)]
+
+
+def test_a_plan_is_called_by_what_it_measures():
+    """The tables of fewer columns get no part of the price here, so that they are not said to be measured."""
+    plans = compare_plans((7, 7), list_closure((7, 7), 2), "auto", laplace=True)
+    best = plan_tables((7, 7), list_closure((7, 7), 2), "auto", laplace=True)
+    assert [table.columns for table in best.tables] == [(0, 1)]
+    assert best.name == "counts of the largest tables"
+    assert "counts of all tables" not in [plan.name for plan in plans]

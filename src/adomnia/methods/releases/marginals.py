@@ -131,7 +131,8 @@ class Marginals(Analysis):
         tails: Tails = "laplace" if isinstance(measured[0].mechanism, DiscreteLaplace) else "gaussian"
         shown = self.show(estimates, tails, found)
         attributes = tuple(column.attribute for column in self.columns)
-        product = Product(attributes, estimates, tails, found.rows, found.tables, self._about(measured))
+        # Without the rows that whole numbers are counted from: what counts follow from answers without their bias.
+        product = Product(attributes, estimates, tails, None, found.tables, self._about(measured), self._step)
         return replace(shown, product=product)
 
     def show(self, estimates: Residuals, tails: Tails, found: Agreement | None = None) -> ResultTable:

@@ -76,7 +76,7 @@ def compare_plans(
     sorts = wanted.list_plain()
     if how == "largest":
         return (wanted.improve(_LARGEST, sorts[_LARGEST], laplace=laplace),)
-    plain = tuple(wanted.improve(name, tables, laplace=laplace) for name, tables in sorts.items())
+    plain = _leave_one_of_each(wanted.improve(*each, laplace=laplace) for each in sorts.items())
     if how == "plain":
         return plain
     if how == "fourier":
@@ -206,6 +206,12 @@ class _Told:
             parts = np.maximum(parts / parts.sum(), 1e-12)
             best = min(best, parts, key=self.total)
         return best
+
+
+def _leave_one_of_each(plans: Iterable[TablePlan]) -> tuple[TablePlan, ...]:
+    """Of plans that measure the same tables, because others got no part of the price, the last: its name is true."""
+    found = {frozenset(table.columns for table in plan.tables): plan for plan in plans}
+    return tuple(found.values())
 
 
 def _fix(tables: Iterable[tuple[Columns, Basis]], parts: Floats) -> tuple[PlannedTable, ...]:
