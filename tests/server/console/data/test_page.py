@@ -89,7 +89,16 @@ def test_a_page_of_a_table_says_what_is_declared_and_what_one_person_moves(share
 def test_rows_of_people_are_made_up_and_say_so(shared_house):
     html = read(shared_house, "/data/people")
     assert '<section class="card made"' in html
-    assert "Rows of nobody, made up from what the catalog declares alone" in html
+    assert "These rows are made up from the catalog alone and say nothing about the data." in html
+    assert "Rows of nobody, made up from what the catalog declares alone" in read(shared_house, "/data/people", "olga")
+    assert house.CANARY not in html
+
+
+def test_rows_of_a_preview_say_what_they_are_drawn_from(tmp_path):
+    with house.opened(tmp_path, CATALOG.replace("[tables.people]\n", "[tables.people]\npreview = 5\n")) as opened:
+        html = read(opened, "/data/people")
+    assert "These rows are of nobody" in html
+    assert "drawn from the release preview_people_1" in html
     assert house.CANARY not in html
 
 

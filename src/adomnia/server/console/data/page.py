@@ -19,7 +19,7 @@ from adomnia.server.console.data.examples import examples_of, joined_examples, l
 from adomnia.server.console.data.joins import find_joins, offer_joins
 from adomnia.server.console.data.links import list_links
 from adomnia.server.console.data.protection import describe_protection, describe_row
-from adomnia.server.console.data.rows import make_up_rows, read_public_rows
+from adomnia.server.console.data.rows import make_up_rows, preview_rows, read_public_rows
 from adomnia.server.console.data.sql_text import address_of_question, quote_identifier
 from adomnia.server.console.data.tables import SEARCHED_FROM, find_tables, list_tables
 from adomnia.server.console.data.views import list_sources, open_view
@@ -121,7 +121,9 @@ def _find_table(catalog: Catalog, name: str) -> Table:
 def _show_rows(visit: Visit, table: Table, view: View | None) -> ShownRows | None:
     if table.public:
         return read_public_rows(visit.curator, table)
-    return make_up_rows(table) if view is None else None
+    if view is not None:
+        return None
+    return preview_rows(visit.session, table) if visit.is_analyst else make_up_rows(table)
 
 
 def _offer(visit: Visit, examples: Iterable[Example]) -> tuple[QuestionLink, ...]:

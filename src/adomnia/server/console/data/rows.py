@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 
     from adomnia.catalog.model import Table
     from adomnia.privacy.expressions import Column
+    from adomnia.session.contract import Session
     from adomnia.session.curator import Curator
 
-__all__ = ["RowHead", "ShownRows", "make_up_rows", "read_public_rows", "show_table"]
+__all__ = ["RowHead", "ShownRows", "make_up_rows", "preview_rows", "read_public_rows", "show_table"]
 
 _MADE_UP, _READ, _PUBLISHED = 10, 100, 10
 _FROM_CATALOG = (
@@ -58,6 +59,15 @@ def make_up_rows(table: Table) -> ShownRows:
     columns = table.columns[:_MOST_COLUMNS]
     rows = [tuple(map(_round, row, columns)) for row in make_rows(replace(table, columns=columns), _MADE_UP)]
     return ShownRows(_list_heads(columns), tuple(rows), len(table.columns) - len(columns), says=_FROM_CATALOG)
+
+
+def preview_rows(session: Session, table: Table) -> ShownRows:
+    """Rows of nobody, of the preview that the owner declared, or made up; its notes say which."""
+    found = session.preview(table.name, rows=_MADE_UP)
+    columns = table.columns[:_MOST_COLUMNS]
+    cells = [[_round(value, column) for value in found[column.name]] for column in columns]
+    rows, hidden = tuple(zip(*cells, strict=True)), len(table.columns) - len(columns)
+    return ShownRows(_list_heads(columns), rows, hidden, says=" ".join(found.notes))
 
 
 def read_public_rows(curator: Curator, table: Table) -> ShownRows:
