@@ -233,6 +233,7 @@ def test_check_is_a_derivation_of_its_own():
         "adomnia.engines.dialect import Dialect, IntegerType",
         "adomnia.engines.dialect import Dialect, Types",
         "adomnia.errors import Failure",
+        "adomnia.privacy.distances import Candidate, Distances",
         "adomnia.privacy.domains import Numbers",
         "adomnia.privacy.estimates import BlockEstimates, EstimateCounts, EstimateMoments",
         "adomnia.privacy.expressions import Column",

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 
 from adomnia.errors import Refusal
+from adomnia.sql.reading.statements import split_statements
 
 __all__ = ["SCHEMA", "Creation", "read_creation"]
 
@@ -44,6 +46,7 @@ def read_creation(text: str) -> Creation | None:
         # Spaces, but for the ends of lines: positions in refusals stay right.
         before = re.sub(r"[^\n]", " ", text[: found.end()])
         return Creation(found["name"].strip('"'), before + text[found.end() :])
+    _refuse_second(text)
     line = text.count("\n", 0, begins.start("word")) + 1
     position = line, begins.start("word") - text.rfind("\n", 0, begins.start("word"))
     word = begins["word"].upper()
@@ -51,3 +54,11 @@ def read_creation(text: str) -> Creation | None:
         raise Refusal("This CREATE", "makes no release, and nothing else may be created", _FORM, position, code=_CODE)
     why = "would change or remove what is there; what was published stays published, because others may have read it"
     raise Refusal(f"{word}", why, "leave it out", position, code=_CODE)
+
+
+def _refuse_second(text: str) -> None:
+    """Refuse a second statement as such, whatever the first one is."""
+    second = next(islice(split_statements(text), 1, None), None)
+    if second is not None:
+        fix, place = "ask one question at a time", (second.line, second.column)
+        raise Refusal("A second statement", "begins here", fix, place, code="multiple_statements")
