@@ -29,7 +29,7 @@ from adomnia.session.explanation import Explanation
 from adomnia.session.session import LocalSession
 from adomnia.session.table import PrivateTable
 from kit.hospital import person, visit, write
-from kit.kept_releases import PUBLISHING, QUESTION, is_same
+from kit.released import PUBLISHING, QUESTION, is_same
 from kit.serving import HOST, free_port, served, tokens
 
 if TYPE_CHECKING:

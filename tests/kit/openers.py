@@ -8,7 +8,7 @@ import sys
 import adomnia
 from adomnia.errors import Refusal
 from adomnia.ledger.failpoints import VARIABLE
-from kit.kept_releases import QUESTION
+from kit.released import QUESTION
 
 
 def say(*words: object) -> None:

@@ -10,7 +10,7 @@ import pytest
 from adomnia.errors import Refusal
 from adomnia.releases.archive import pack_archive, unpack_archive
 from adomnia.releases.folder import FILES, SUMMARY
-from kit.kept_releases import is_same, make_release
+from kit.released import is_same, make_release
 
 
 def repack(content, form=0, **changes):

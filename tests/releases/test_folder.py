@@ -15,7 +15,7 @@ import adomnia
 from adomnia.errors import Refusal, Unavailable
 from adomnia.releases import folder as folders
 from adomnia.releases.folder import FILES, FORMAT, SUMMARY, read_folder, read_summary, save_folder, write_folder
-from kit.kept_releases import is_same, make_release
+from kit.released import is_same, make_release
 from kit.searches import examples
 
 

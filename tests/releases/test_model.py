@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from adomnia.releases.model import describe_levels
 from adomnia.statistics.products import Attribute, Product
-from kit.kept_releases import make_release
+from kit.released import make_release
 
 
 def test_a_release_prints_its_columns_guarantee_and_notes():

@@ -8,7 +8,7 @@ import pytest
 from adomnia.releases.arrays import Packer, Unpacker
 from adomnia.releases.product_form import MOST_COLUMNS, from_plain, read_attributes, to_plain
 from adomnia.statistics.products import Product
-from kit.kept_releases import AGE, SEX, make_release
+from kit.released import AGE, SEX, make_release
 
 
 def plain():

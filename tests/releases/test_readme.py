@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from adomnia.releases.readme import write_readme
 from adomnia.statistics.products import Attribute, Product
-from kit.kept_releases import QUESTION, make_release
+from kit.released import QUESTION, make_release
 
 
 def test_a_reader_finds_what_it_is_what_it_promises_and_how_far_off_it_is():

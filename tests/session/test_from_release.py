@@ -11,7 +11,7 @@ from adomnia.errors import Refusal
 from adomnia.pricing.bills import format_cost
 from adomnia.pricing.questions import Question
 from kit.hospital import curated, declare, write
-from kit.kept_releases import PEOPLE, PUBLISHING
+from kit.released import PEOPLE, PUBLISHING
 
 QUESTION = "SELECT * FROM marginals((SELECT age, sex, city, member FROM people WHERE age >= 8), ways => 2)"
 

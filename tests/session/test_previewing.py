@@ -14,7 +14,7 @@ from adomnia.privacy.losses import loss
 from adomnia.session.previewing import add_previews, name_preview
 from adomnia.session.release_charges import list_charges
 from kit.hospital import CATALOG, CITIES, person, write
-from kit.kept_releases import PUBLISHING
+from kit.released import PUBLISHING
 
 ROWS = "[tables.people]\n"
 PREVIEWED = CATALOG.replace(ROWS, f"{ROWS}preview = 5\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from adomnia.session.release_page import ReleaseList, describe_release
 from adomnia.session.release_store import ReleaseEntry
-from kit.kept_releases import make_release
+from kit.released import make_release
 
 ABOUT = {"price": "rho 0.1", "paid_by": "the dataset", "made_by": "alice", "version": 2}
 

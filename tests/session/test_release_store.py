@@ -9,7 +9,7 @@ import pytest
 from adomnia.engines.contract import silent
 from adomnia.session import release_store
 from adomnia.session.release_store import ReleaseEntry, ReleaseStore
-from kit.kept_releases import is_same, make_release
+from kit.released import is_same, make_release
 
 
 @pytest.fixture(params=["folder", "memory"])

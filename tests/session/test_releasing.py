@@ -23,7 +23,7 @@ from adomnia.session.release_charges import list_charges
 from adomnia.session.release_store import FOLDER
 from kit.children import Child
 from kit.hospital import curated, declare, write
-from kit.kept_releases import OTHER, PEOPLE, PUBLISHING, QUESTION, is_same
+from kit.released import OTHER, PEOPLE, PUBLISHING, QUESTION, is_same
 
 TEXT = (
     PUBLISHING

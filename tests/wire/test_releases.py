@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from adomnia.session.release_store import ReleaseEntry
 from adomnia.wire.releases import AskRelease, ReleaseReply, ReleasesReply, entry_of, release_record
-from kit.kept_releases import QUESTION, make_release
+from kit.released import QUESTION, make_release
 
 
 def test_what_is_told_comes_back_as_it_was():

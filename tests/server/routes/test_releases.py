@@ -6,7 +6,7 @@ import pytest
 
 from adomnia.releases.archive import unpack_archive
 from kit import house
-from kit.kept_releases import OTHER, PUBLISHING, QUESTION
+from kit.released import OTHER, PUBLISHING, QUESTION
 
 PATH = f"{house.DATASET}/releases"
 
