@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from adomnia.methods.registry import find_method
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -92,7 +94,8 @@ def _say_column(attribute: Attribute) -> str:
 def _say_files(release: Release) -> Iterator[str]:
     yield f"- `data.parquet` and `data.csv`: the table, {release.table.num_rows:,} rows."
     for field in release.table.schema:
-        yield f"    - `{_cell(field.name)}`: {_say_field(release, (field.metadata or {}).get(b'kind', b'').decode())}"
+        kind = (field.metadata or {}).get(b"kind", b"").decode()
+        yield f"    - `{_cell(field.name)}`: {_say_field(release, field.name, kind)}"
     yield "- `release.json`: all of the above for programs, with the SHA-256 of every file."
     yield (
         "- `integers.parquet` and `numbers.parquet`: the arrays that `release.json` names. They are what was measured, "
@@ -102,8 +105,11 @@ def _say_files(release: Release) -> Iterator[str]:
     yield "In Python, `adomnia.open_release(folder)` checks the files and opens them."
 
 
-def _say_field(release: Release, kind: str) -> str:
+def _say_field(release: Release, name: str, kind: str) -> str:
     percent = f"{100 * float(release.about.get('confidence', 0)):g}%"
+    method = find_method(str(release.about.get("mechanism", "")))
+    if method is not None and name in method.returns and kind not in {"lower", "upper"}:
+        return method.returns[name]
     match kind:
         case "value":
             return "an estimate"
@@ -111,7 +117,7 @@ def _say_field(release: Release, kind: str) -> str:
             return f"the {kind} end of its interval, which holds the exact value in at least {percent} of releases"
         case "fact":
             return "a number that follows from the estimates"
-    return "a value"
+    return "a value of somebody who does not exist" if release.product.rows is not None else "a value, or (all) of them"
 
 
 def _say_limits(release: Release) -> Iterator[str]:
