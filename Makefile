@@ -19,7 +19,8 @@ SURFACES += $(filter-out $(ENGINES),$(wildcard tests/test_*.py)) $(filter-out $(
 BEYOND   := $(addprefix --ignore=,$(ENGINES) $(ANALYSES) $(SURFACES) tests/browser tests/mutants tests/server)
 # Each part of `make test` is a process that reads its own tests alone; as many run at once as there are cores, long ones first.
 PARTS  := test-core test-server test-browser test-analyses test-surfaces test-engines test-searches test-mutants lint coverage
-CORES  := $(shell nproc 2> /dev/null || echo 2)
+# One more than there are cores: parts wait for servers, browsers and disks.
+JOBS   := $(shell echo $$(( $$(nproc 2> /dev/null || echo 2) + 1 )))
 # What takes long, or is about chance and processes: left to `make test` by the quick loop.
 SLOW   := $(addprefix tests/,browser contracts curator engines/index engines/duckdb/test_optimizers.py kit ledger mechanisms mutants)
 SLOW   := $(SLOW) $(addprefix tests/,noise pricing/test_effort.py server session/test_curator.py statistics)
@@ -44,7 +45,7 @@ run: $(VENV)/installed $(EXAMPLE)/people.parquet  ## install if needed, make the
 
 test:  ## lint, types, all tests, full coverage of the trusted core, mutants: all that the parts below do
 	@$(MAKE) --silent --no-print-directory --jobs=2 $(VENV)/installed-dev $(VENV)/browser $(VENV)/servers
-	@$(MAKE) --no-print-directory --jobs=$(CORES) --keep-going $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) $(PARTS)
+	@$(MAKE) --no-print-directory --jobs=$(JOBS) --keep-going $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) $(PARTS)
 
 lint: $(VENV)/installed-dev  ## style and types
 	$(BIN)/ruff check .
