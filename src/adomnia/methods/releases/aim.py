@@ -72,7 +72,7 @@ class Aim(Analysis):
         return ((self.tables.query((0,)), Fraction(1)),)
 
     def foresee(self, _price: Price, _rows: int) -> ResultTable:
-        return foresee_rows(self.columns, "Rows are drawn once the data is measured.")
+        return foresee_rows(self.columns)
 
     def rehearse(self, price: Price) -> Round:
         """Every column, a choice among all tables, and the largest of them."""

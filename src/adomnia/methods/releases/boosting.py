@@ -83,12 +83,10 @@ class Boosting(Analysis):
     @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
         """The first column pays for all rounds: which tables they measure is not known before."""
-        column = self.part * COLUMN_PART
-        first, *others = (self.tables.query((place,)) for place in range(len(self.columns)))
-        return ((first, column + self.rounds * self.draws * self.part), *((query, column) for query in others))
+        return self.tables.share_first(self.part * COLUMN_PART, self.rounds * self.draws * self.part)
 
     def foresee(self, _price: Price, _rows: int) -> ResultTable:
-        return foresee_rows(self.columns, "Rows are drawn once the data is measured.")
+        return foresee_rows(self.columns)
 
     def rehearse(self, price: Price) -> Round:
         """Every column, the largest tables, and a draw by the errors of all synopses but the last."""

@@ -25,6 +25,7 @@ from adomnia.noise import Integers
 from adomnia.noise.afterwards import follow
 from adomnia.privacy.events import Price
 from adomnia.privacy.keys import MOST_CELLS, Key
+from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Floats, Measure, Measured, ResultTable, Round
 from adomnia.statistics.products import Places, Product, Tails
@@ -78,6 +79,11 @@ class ExplicitTables(ReleaseTables):
     def keys(self) -> tuple[tuple[Key, ...], ...]:
         """The same as keys of queries."""
         return tuple(self.query(table).value_keys for table in self.asked)
+
+    def share_first(self, column: Fraction, rounds: Fraction) -> tuple[tuple[Query, Fraction], ...]:
+        """Every column with its part of a price, the first of them with that of all rounds too."""
+        first, *others = (self.query((place,)) for place in range(len(self.columns)))
+        return ((first, column + rounds), *((query, column) for query in others))
 
     def count_cells(self, table: TableColumns) -> int:
         """How many cells a table has."""

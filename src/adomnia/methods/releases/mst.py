@@ -63,7 +63,7 @@ class Mst(Analysis):
         return ((self.tables.query((0,)), Fraction(1)),)
 
     def foresee(self, _price: Price, _rows: int) -> ResultTable:
-        return foresee_rows(self.columns, "Rows are drawn once the data is measured.")
+        return foresee_rows(self.columns)
 
     def rehearse(self, price: Price) -> Round:
         """Every column, a choice among all pairs, and the largest of them."""

@@ -68,7 +68,7 @@ class SmallDatabase(Analysis):
         return ((self.tables.query(()), Fraction(1)),)
 
     def foresee(self, _price: Price, _rows: int) -> ResultTable:
-        return foresee_rows(self.columns, "Rows are drawn once the data is measured.")
+        return foresee_rows(self.columns)
 
     def rehearse(self, price: Price) -> Round:
         """The number of rows, and a choice of one database: others move no further."""

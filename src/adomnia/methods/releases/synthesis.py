@@ -50,11 +50,12 @@ def synthesize(
     return ResultTable(labels, {}, _notes(number, model.total, noisy, names), product=product)  # type: ignore[arg-type]  # of None
 
 
-def foresee_rows(columns: Sequence[ReleaseColumn], note: str) -> ResultTable:
+def foresee_rows(columns: Sequence[ReleaseColumn]) -> ResultTable:
     """A table of the same columns with a few rows of no meaning, before anything is measured."""
     attributes = tuple(column.attribute for column in columns)
     rows = np.zeros((_FORESEEN, len(columns)), dtype=np.int32)
-    return ResultTable(decode_rows(attributes, rows, follow([], "foreseen")), {}, (note,))  # type: ignore[arg-type]  # of None
+    labels = decode_rows(attributes, rows, follow([], "foreseen"))
+    return ResultTable(labels, {}, ("Rows are drawn once the data is measured.",))  # type: ignore[arg-type]  # of None
 
 
 def _notes(number: int, total: float, noisy: NoisyTables, names: Sequence[str]) -> tuple[str, ...]:
