@@ -63,7 +63,7 @@ class Supervisor:
         self._signals: list[int] = []
         self._announced = self._has_served = False
         self._states = WorkerStates.open(run_folder, settings.workers)
-        self._stand_in = StandIn(settings, listener)
+        self._stand_in = StandIn(settings, listener, logs)
         self._turned = self._watched_since = monotonic()
 
     def run(self, callbacks: StartCallbacks) -> int:

@@ -157,6 +157,7 @@ class _Server(uvicorn.Server):
         def create_protocol() -> BoundedHttpProtocol:
             protocol = BoundedHttpProtocol(config=self.config, server_state=state, app_state={}, _loop=loop)
             protocol.behind_proxy = self._services.settings.behind_proxy
+            protocol.report = self._services.report
             return protocol
 
         tls = self.config.ssl
