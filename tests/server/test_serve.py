@@ -251,7 +251,8 @@ def test_no_planted_value_gets_into_logs_metrics_or_replies(tmp_path):
             send("POST", ASK, {"sql": f"SELECT COUNT(*) FROM people WHERE name = '{one}'", "epsilon": 0.0001}, **mine)
             send("POST", ASK, {"sql": f"SELECT {two} FROM {two}", "epsilon": 0.1, "request_id": three}, **mine)
             send("POST", ASK, {"sql": "SELECT COUNT(*) FROM people", three: four}, **mine)
-            send("POST", f"/datasets/{four}/query?{four}={four}", {"sql": four}, **mine, Cookie=f"adomnia={rest[0]}")
+            cookie = f"adomnia-{server.port}={rest[0]}"
+            send("POST", f"/datasets/{four}/query?{four}={four}", {"sql": four}, **mine, Cookie=cookie)
             send("GET", f"/{rest[1]}", Authorization=f"Bearer {rest[2]}")
             send(
                 "POST",

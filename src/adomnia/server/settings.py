@@ -50,6 +50,7 @@ class Settings:
     names: tuple[str, ...] = ()
     rate: float = 50.0
     burst: int = 100
+    dataset: str = ""  # its name, known once it is open
 
     def __post_init__(self) -> None:
         for option, number, least, most in (
@@ -73,8 +74,14 @@ class Settings:
 
     @property
     def cookie(self) -> str:
-        """What the cookie of a visit is called; browsers let nobody but this very host set one of the first name."""
-        return "__Host-adomnia" if self.secure else "adomnia"
+        """What the cookie of a visit is called; browsers let nobody but this very host set one that begins with __Host-.
+
+        They send it to every port of the host, so that other servers there need other names. Behind a proxy these
+        have the name of the dataset: its hosts may listen on ports that differ, and share visits.
+        """
+        kind = "__Host-adomnia" if self.secure else "adomnia"
+        own = self.dataset if self.behind_proxy else str(self.port)
+        return f"{kind}-{own}" if own else kind
 
     @property
     def hosts(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import pytest
 from prometheus_client import values
 
 from adomnia.ledger import Ledger
-from adomnia.privacy.events import Concentrated, Pure
+from adomnia.privacy.events import Approximate, Concentrated, Pure
 from adomnia.privacy.filters import Budget
 from adomnia.server.running.metrics import Metrics
 from adomnia.server.running.run_folder import FOLDER_VARIABLE, remove_gauges
@@ -174,6 +174,21 @@ def test_the_budget_and_the_version_are_public(metrics, curator):
     assert told['adomnia_budget_left{amount="epsilon"}'] == 19.5
     assert told["adomnia_catalog_version"] == 3
     assert any(name.startswith('adomnia_build_info{version="') for name in told)
+
+
+@pytest.mark.parametrize("share", [None, 1e-7])
+def test_what_is_spent_and_left_of_each_amount_makes_its_total(metrics, share):
+    """Of delta, the budget has the part that questions may spend; the rest pays for converting rho into epsilon."""
+    budget = Budget(epsilon=20, delta=1e-6, approximate=True, event_delta=share)
+    with Ledger.open(":memory:", budget, {"alice": budget}) as ledger:
+        ledger.reserve("alice", "first", b"plan", Approximate(0.5, 3e-8)).commit(b"answer")
+        told = samples(metrics.render(SimpleNamespace(ledger=ledger, catalog=SimpleNamespace(version=3))))
+    amounts = [
+        [told[f'adomnia_budget_{name}{{amount="{amount}"}}'] for name in ("spent", "left", "total")]
+        for amount in ("rho", "delta")
+    ]
+    assert [spent + left for spent, left, _ in amounts] == pytest.approx([total for _, _, total in amounts])
+    assert amounts[1] == pytest.approx([3e-8, (share or 5e-7) - 3e-8, share or 5e-7])
 
 
 def test_after_a_spend_that_is_not_pure_epsilon_is_not_told_as_spent(metrics, curator):

@@ -159,8 +159,11 @@ def _budget(account: Filter) -> Iterator[Metric]:
     spent = {"rho": used.rho_units * EPSILON_UNIT, "delta": used.delta_units * DELTA_UNIT}
     if (epsilon := account.spent_epsilon()) is not None:
         spent["epsilon"] = epsilon
-    whole = {"epsilon": total.epsilon, "rho": total.rho, "delta": total.delta}
-    yield _amounts("adomnia_budget_total", "The budget of the dataset.", whole)
+    # Not all of delta: the rest pays for converting rho into epsilon, and no question can spend it.
+    whole = {"epsilon": total.epsilon, "rho": total.rho, "delta": total.event_delta}
+    yield _amounts(
+        "adomnia_budget_total", "The budget of the dataset; of delta, the part that questions may spend.", whole
+    )
     yield _amounts(
         "adomnia_budget_spent", "What was spent of it; epsilon only while it is what the budget is held to.", spent
     )

@@ -9,7 +9,7 @@ import signal
 import socket
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
 from threading import Event, Thread
@@ -71,8 +71,10 @@ def open_services(
     answer_memory = AnswerMemory(settings.answer_bytes)
     dataset = tell.open(lambda: _open_dataset(settings, time_buckets, answer_memory, channel, metrics, logs))
     access = tell.open(lambda: open_access(settings.folder, ThreadPoolExecutor(1, "adomnia-access").submit))
+    with dataset.curator() as curator:
+        named = replace(settings, dataset=curator.catalog.name)
     return Services(
-        settings=settings,
+        settings=named,
         dataset=dataset,
         answer_memory=answer_memory,
         access=access,
