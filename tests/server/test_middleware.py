@@ -120,23 +120,24 @@ FOREIGN = {"Host": "elsewhere.example"}
 
 
 @pytest.mark.parametrize(
-    ("status", "name", "method", "path", "options"),
+    ("status", "asked"),
     [
-        (401, None, "GET", "/api/v1/me", {}),
-        (403, "alice", "GET", "/api/v1/users", {}),
-        (403, "alice", "GET", "/api/v1/me", {"headers": FOREIGN}),
-        (404, "alice", "GET", "/api/v1/nothing", {}),
-        (404, "alice", "POST", "/api/v1/datasets/other/query", {"json": {"sql": "x", "epsilon": 1}}),
-        (405, "alice", "PUT", "/api/v1/me", {}),
-        (413, "alice", "POST", QUERY, {"json": {"sql": "x" * 2**21}}),
-        (415, "alice", "POST", QUERY, {"content": b"{}", "headers": {"Content-Type": "text/plain"}}),
-        (422, "alice", "POST", QUERY, {"content": b"{", "headers": {"Content-Type": "application/json"}}),
-        (422, "alice", "POST", QUERY, {"json": {}}),
-        (400, "alice", "POST", QUERY, {"json": {"sql": "SELECT nothing", "epsilon": 1}}),
+        (401, (None, "GET", "/api/v1/me", {})),
+        (403, ("alice", "GET", "/api/v1/users", {})),
+        (403, ("alice", "GET", "/api/v1/me", {"headers": FOREIGN})),
+        (404, ("alice", "GET", "/api/v1/nothing", {})),
+        (404, ("alice", "POST", "/api/v1/datasets/other/query", {"json": {"sql": "x", "epsilon": 1}})),
+        (405, ("alice", "PUT", "/api/v1/me", {})),
+        (413, ("alice", "POST", QUERY, {"json": {"sql": "x" * 2**21}})),
+        (415, ("alice", "POST", QUERY, {"content": b"{}", "headers": {"Content-Type": "text/plain"}})),
+        (422, ("alice", "POST", QUERY, {"content": b"{", "headers": {"Content-Type": "application/json"}})),
+        (422, ("alice", "POST", QUERY, {"json": {}})),
+        (400, ("alice", "POST", QUERY, {"json": {"sql": "SELECT nothing", "epsilon": 1}})),
     ],
 )
-def test_every_error_tells_the_id_that_header_and_log_have(shared_house, status, name, method, path, options):
-    reply = shared_house.ask(name, method, path, **options)
+def test_every_error_tells_the_id_that_header_and_log_have(shared_house, status, asked):
+    *request, options = asked
+    reply = shared_house.ask(*request, **options)
     assert reply.status_code == status
     assert reply.json()["error"]["request_id"] == reply.headers["x-request-id"]
     assert [line["status"] for line in logged_of(shared_house, reply.headers["x-request-id"])] == [status]

@@ -74,7 +74,7 @@ class Settings:
 
     @property
     def cookie(self) -> str:
-        """What the cookie of a visit is called; browsers let nobody but this very host set one that begins with __Host-.
+        """The name of the cookie of a visit; browsers let nobody but this very host set one that begins with __Host-.
 
         They send it to every port of the host, so that other servers there need other names. Behind a proxy these
         have the name of the dataset: its hosts may listen on ports that differ, and share visits.

@@ -20,7 +20,7 @@ class Problem(Reply):
     fix: str = Field(description="What to do instead.")
     position: tuple[int, int] | None = Field(description="Line and column in the question, from 1.")
     request_id: str | None = Field(
-        description="The question that failed, by the id that it was asked under; otherwise this request, as in X-Request-Id."
+        description="The question that failed, by its own id; otherwise this request, as in X-Request-Id."
     )
 
 
