@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import pytest
 
 from adomnia.server.running import stand_in as module
+from adomnia.server.running.certificates import load_certificate
 from adomnia.server.running.logs import Logs
 from adomnia.server.running.stand_in import StandIn
 from adomnia.server.settings import Settings
@@ -18,10 +19,11 @@ GET = b"GET /api/v1/health HTTP/1.1\r\nHost: a\r\n\r\n"
 
 
 @contextmanager
-def standing_in(settings, out=None):
+def standing_in(settings, out=None, tls=None):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.setblocking(False)
-        made = StandIn(settings, listener, Logs(settings, out or io.StringIO()))
+        made = StandIn(listener, Logs(settings, out or io.StringIO()))
+        made.tls = tls
         made.start()
         try:
             yield made, listener.getsockname()
@@ -78,7 +80,7 @@ def test_every_reply_has_an_id_that_the_log_has_too(tmp_path, accept):
 
 def test_over_tls_too(tmp_path):
     certificate, key = write_certificate(tmp_path)
-    with standing_in(Settings(tmp_path, certificate=certificate, key=key)) as (made, address):
+    with standing_in(Settings(tmp_path), tls=load_certificate(certificate, key)) as (made, address):
         made.answer(True)
         context = ssl.create_default_context(cafile=certificate)
         context.check_hostname = False

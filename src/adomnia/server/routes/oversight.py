@@ -53,7 +53,7 @@ async def metrics(request: Request) -> Response:
 
     def work() -> bytes:
         with services.dataset.curator() as curator:
-            return services.metrics.render(curator)
+            return services.metrics.render(curator, services.readiness.list_problems())
 
     return Response(await run_in_pool(request, work), media_type=METRICS)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import select
 import socket
-import ssl
 from contextlib import suppress
 from threading import BoundedSemaphore, Event, Thread
 from typing import TYPE_CHECKING
@@ -13,8 +12,9 @@ from adomnia.server.running.raw_replies import RawReply
 from adomnia.server.services import RequestSummary
 
 if TYPE_CHECKING:
+    import ssl
+
     from adomnia.server.running.logs import Logs
-    from adomnia.server.settings import Settings
 
 __all__ = ["StandIn"]
 
@@ -28,17 +28,14 @@ _HEAD_BYTES, _MOST_READS = 65_536, 64
 class StandIn:
     """A thread of the parent that accepts connections from the listening socket, only while it is asked to."""
 
-    def __init__(self, settings: Settings, listener: socket.socket, logs: Logs) -> None:
-        self._settings, self._listener, self._logs = settings, listener, logs
-        self._tls: ssl.SSLContext | None = None
+    def __init__(self, listener: socket.socket, logs: Logs) -> None:
+        self._listener, self._logs = listener, logs
+        self.tls: ssl.SSLContext | None = None  # of the next connections
         self._wanted, self._ended = Event(), Event()
         self._room = BoundedSemaphore(_MOST_AT_ONCE)
         self._thread = Thread(target=self._accept, name="adomnia-stand-in", daemon=True)
 
     def start(self) -> None:
-        if self._settings.certificate is not None:
-            self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            self._tls.load_cert_chain(self._settings.certificate, self._settings.key)
         self._thread.start()
 
     def answer(self, wanted: bool) -> None:
@@ -70,10 +67,10 @@ class StandIn:
         try:
             with suppress(OSError), connection:
                 connection.settimeout(_CALLER_SECONDS)
-                if self._tls is None:
+                if (tls := self.tls) is None:
                     self._reply(connection)
                 else:
-                    with self._tls.wrap_socket(connection, server_side=True) as encrypted:
+                    with tls.wrap_socket(connection, server_side=True) as encrypted:
                         self._reply(encrypted)
         finally:
             self._room.release()

@@ -27,6 +27,7 @@ from adomnia.server.app import create_app
 from adomnia.server.console.rendering import prepare_pages
 from adomnia.server.running.acceptor import Acceptor, ConnectionCounts
 from adomnia.server.running.answer_memory import AnswerMemory
+from adomnia.server.running.certificates import open_certificate
 from adomnia.server.running.channel import ControlChannel, fault_to_record
 from adomnia.server.running.http_protocol import MOST_CONNECTIONS, BoundedHttpProtocol
 from adomnia.server.running.logs import Logs
@@ -152,6 +153,7 @@ class _Server(uvicorn.Server):
     ) -> None:
         super().__init__(config)
         self._services, self._counts, self._listener = services, counts, listener
+        self._certificate = open_certificate(services.settings)  # the parent tells of new ones
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:  # noqa: ARG002 - it has its own
         state, loop = self.server_state, asyncio.get_running_loop()
@@ -162,9 +164,11 @@ class _Server(uvicorn.Server):
             protocol.report = self._services.report
             return protocol
 
-        tls = self.config.ssl
+        tls = None if self._certificate is None else self._certificate.context
         self._acceptor = Acceptor(self._listener, self._counts, create_protocol, lambda: len(state.connections), tls)
         self.servers = [self._acceptor]  # type: ignore[list-item] # only ever closed
+        if self._certificate is not None:
+            loop.add_signal_handler(signal.SIGHUP, self._certificate.check)
         self.started = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -173,6 +177,9 @@ class _Server(uvicorn.Server):
     async def on_tick(self, counter: int) -> bool:
         self._acceptor.publish()
         self._services.readiness.tell()
+        if self._certificate is not None:
+            self._certificate.check_each_minute()
+            self._acceptor.tls = self._certificate.context
         if self._services.readiness.must_restart() and not self.should_exit:
             self.finish()
         return await super().on_tick(counter)
@@ -280,8 +287,6 @@ def _config(services: Services) -> uvicorn.Config:
         proxy_headers=False,
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=ceil(settings.limit) + 1,
-        ssl_certfile=settings.certificate,
-        ssl_keyfile=settings.key,
     )
 
 
