@@ -81,12 +81,11 @@ def test_cookies_are_for_tls_alone_where_somebody_speaks_it():
 
 
 def test_servers_on_one_host_have_cookies_of_their_own():
-    """Browsers send a cookie to every port of a host. Hosts behind a proxy may listen on ports that differ."""
+    """Browsers send a cookie to every port of a host. Hosts that share visits may listen on ports that differ."""
     assert Settings(FOLDER, port=1).cookie != Settings(FOLDER, port=2).cookie
-    hosts = [Settings(FOLDER, port=port, behind_proxy=True, dataset="hospital") for port in (1, 2)]
+    hosts = [Settings(FOLDER, port=port, behind_proxy=True, deployment="hospital") for port in (1, 2)]
     assert {host.cookie for host in hosts} == {"__Host-adomnia-hospital"}
-    assert Settings(FOLDER, port=1, behind_proxy=True, dataset="school").cookie == "__Host-adomnia-school"
-    assert Settings(FOLDER, behind_proxy=True).cookie == "__Host-adomnia"
+    assert Settings(FOLDER, deployment="school").cookie == "adomnia-school"
 
 
 def test_workers_share_the_cores(monkeypatch):

@@ -50,7 +50,7 @@ class Settings:
     names: tuple[str, ...] = ()
     rate: float = 50.0
     burst: int = 100
-    dataset: str = ""  # its name, known once it is open
+    deployment: str = ""  # what all servers that share visits have in common, if there may be several
 
     def __post_init__(self) -> None:
         for option, number, least, most in (
@@ -76,12 +76,9 @@ class Settings:
     def cookie(self) -> str:
         """The name of the cookie of a visit; browsers let nobody but this very host set one that begins with __Host-.
 
-        They send it to every port of the host, so that other servers there need other names. Behind a proxy these
-        have the name of the dataset: its hosts may listen on ports that differ, and share visits.
+        They send it to every port of the host, so that other servers there need other names.
         """
-        kind = "__Host-adomnia" if self.secure else "adomnia"
-        own = self.dataset if self.behind_proxy else str(self.port)
-        return f"{kind}-{own}" if own else kind
+        return f"{'__Host-' if self.secure else ''}adomnia-{self.deployment or self.port}"
 
     @property
     def hosts(self) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ def test_a_password_opens_a_visit_whose_cookie_no_script_and_no_other_site_can_u
 
 
 def test_under_tls_the_cookie_never_travels_in_the_open(tmp_path):
-    with house.opened(tmp_path, behind_proxy=True, dataset="hospital") as own:
+    with house.opened(tmp_path, behind_proxy=True, deployment="hospital") as own:
         own.services.access.set_password("alice", house.PASSWORD)
         response = sign_in(own)
         assert "Secure" in response.headers["set-cookie"]

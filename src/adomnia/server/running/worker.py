@@ -72,10 +72,11 @@ def open_services(
     answer_memory = AnswerMemory(settings.answer_bytes)
     dataset = tell.open(lambda: _open_dataset(settings, time_buckets, answer_memory, channel, metrics, logs))
     access = tell.open(lambda: open_access(settings.folder, ThreadPoolExecutor(1, "adomnia-access").submit))
-    with dataset.curator() as curator:
-        named = replace(settings, dataset=curator.catalog.name)
+    if settings.behind_proxy or access.shared is not None:  # hosts may listen on ports that differ, and share visits
+        with dataset.curator() as curator:
+            settings = replace(settings, deployment=curator.catalog.name)
     return Services(
-        settings=named,
+        settings=settings,
         dataset=dataset,
         answer_memory=answer_memory,
         access=access,
