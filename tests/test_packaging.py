@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 import shutil
 import subprocess
+import sys
+from functools import reduce
 from pathlib import Path
 
 import pytest
 
 from adomnia.catalog.sizes import parse_size
 from adomnia.server.access import Access, Role
+from adomnia.server.ledger_stamps import BACKED_UP, VERIFIED, read_stamp
 from adomnia.server.settings import Settings
 from adomnia.session.agreement import Deployment, agree
+from adomnia.session.curator import open_folder
+from kit.example import write_example
 from kit.postgres import server as postgres_server
 
 ROOT = Path(__file__).parents[1]
@@ -21,10 +28,10 @@ PAGE = ROOT / "docs" / "running.md"
 BINARY = "/opt/adomnia/bin/adomnia"
 
 
-def read_unit() -> dict[str, dict[str, list[str]]]:
+def read_unit(unit: Path = UNIT) -> dict[str, dict[str, list[str]]]:
     """Sections, keys, and the values of each in their order; anything else is an error."""
     sections: dict[str, dict[str, list[str]]] = {}
-    for line in UNIT.read_text().splitlines():
+    for line in unit.read_text().splitlines():
         if header := re.fullmatch(r"\[(\w+)\]", line):
             section = sections.setdefault(header[1], {})
         elif setting := re.fullmatch(r"(\w+)=(.*)", line):
@@ -73,6 +80,62 @@ def test_systemd_understands_the_unit(tmp_path):
     unit = tmp_path / "adomnia@hospital.service"
     unit.write_text(UNIT.read_text().replace(BINARY, "/bin/true"))
     command = ["systemd-analyze", "verify", str(unit)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
+
+
+BACKUP = [ROOT / "packaging" / f"adomnia-backup@.{kind}" for kind in ("service", "timer")]
+RUN = "from adomnia.cli.app import main; main()"
+
+
+def test_a_backup_is_made_every_night_and_gets_no_more_than_it_needs():
+    service, timer = (read_unit(unit) for unit in BACKUP)
+    assert timer["Timer"]["Persistent"] == ["true"]
+    assert timer["Install"]["WantedBy"] == ["timers.target"]
+    assert service["Service"]["Type"] == ["oneshot"]
+    assert service["Service"]["ReadWritePaths"] == ["/srv/adomnia/%i/.adomnia /var/backups/adomnia"]
+    server = read_unit()["Service"]
+    for key in (
+        "User",
+        "UMask",
+        "ProtectSystem",
+        "NoNewPrivileges",
+        "CapabilityBoundingSet",
+        "IPAddressDeny",
+        "LimitCORE",
+    ):
+        assert service["Service"][key] == server[key]
+    page = PAGE.read_text()
+    for name in ("/var/backups/adomnia", "adomnia-backup@hospital.timer", *(unit.name for unit in BACKUP)):
+        assert name in page
+
+
+def test_what_the_backup_unit_runs_leaves_a_copy_and_the_times_that_metrics_tell(tmp_path):
+    folder = write_example(tmp_path / "hospital", people=50)
+    open_folder(folder).close()
+    program, copies = tmp_path / "adomnia", tmp_path / "copies"
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -c {shlex.quote(RUN)} "$@"\n')
+    program.chmod(0o755)
+    copies.mkdir()
+    places = {BINARY: program, "/srv/adomnia/%i": folder, "/var/backups/adomnia": copies, "%i": "hospital"}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    for written in read_unit(BACKUP[0])["Service"]["ExecStart"]:
+        command = reduce(lambda text, place: text.replace(place, str(places[place])), places, written)
+        words = [word.replace("%%", "%").replace("$$", "$") for word in shlex.split(command)]
+        done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=300, env=environment)
+        assert (done.returncode, done.stderr) == (0, "")
+    (copy,) = copies.glob("*.sqlite")
+    assert re.fullmatch(r"hospital-\d{4}-\d\d-\d\dT\d{6}Z\.sqlite", copy.name)
+    assert copy.with_name(f"{copy.name}.anchor").exists()
+    assert read_stamp(folder, VERIFIED).entries == read_stamp(folder, BACKED_UP).entries > 0
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")
+def test_systemd_understands_the_units_of_the_backup(tmp_path):
+    for unit in BACKUP:
+        named = tmp_path / unit.name.replace("@", "@hospital")
+        named.write_text(unit.read_text().replace(BINARY, "/bin/true"))
+    command = ["systemd-analyze", "verify", *map(str, tmp_path.iterdir())]
     done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
 

@@ -11,6 +11,7 @@ from io import StringIO
 import pytest
 
 from adomnia.cli.opening import open_accounts
+from adomnia.server.ledger_stamps import BACKED_UP, VERIFIED, read_stamp
 from ledger.references import entries, tamper
 
 
@@ -37,6 +38,26 @@ def test_a_sound_ledger_is_verified_without_a_change(asked, typed):
     assert found == {"ok": True, "entries": 5, "head": found["head"], "restored": []}
     assert found["head"] in printed
     assert entries(stored(asked)) == before
+
+
+def test_when_the_ledger_was_verified_and_what_was_found_is_remembered(asked, typed):
+    assert read_stamp(asked, VERIFIED) is None
+    typed("ledger", "verify", asked)
+    sound = read_stamp(asked, VERIFIED)
+    assert (sound.entries, sound.problem) == (5, "")
+    tamper(stored(asked), "DELETE FROM entries WHERE sequence > 3")
+    typed("ledger", "verify", asked)
+    broken = read_stamp(asked, VERIFIED)
+    assert "entries were removed" in broken.problem
+    assert broken.timestamp >= sound.timestamp
+
+
+def test_when_the_ledger_was_backed_up_is_remembered_once_the_copy_is_there(asked, typed, tmp_path):
+    (tmp_path / "taken").touch()
+    assert typed("ledger", "backup", asked, tmp_path / "taken")[0] == 2
+    assert read_stamp(asked, BACKED_UP) is None
+    assert typed("ledger", "backup", asked, tmp_path / "copy")[0] == 0
+    assert read_stamp(asked, BACKED_UP).entries == 5
 
 
 def test_verifying_needs_no_catalog(asked, typed):

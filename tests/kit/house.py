@@ -54,6 +54,11 @@ CANARY = "Zebulon-canary"  # stands in the data, and must never stand anywhere e
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 
+def error_of(reply: Response) -> dict[str, Any]:
+    """What an error says, without the id that every request has of its own."""
+    return {name: said for name, said in reply.json()["error"].items() if name != "request_id"}
+
+
 class MovingClock:
     """The time of day and the seconds that really pass, both as a test wants them."""
 

@@ -74,7 +74,7 @@ def test_a_route_may_break_and_says_nothing_of_why(own_house, monkeypatch):
         "why": "failed",
         "fix": response.json()["error"]["fix"],
         "position": None,
-        "request_id": None,
+        "request_id": response.headers["x-request-id"],
     }
     assert house.CANARY not in response.text + own_house.log.getvalue()
     assert '"fault": "ZeroDivisionError"' in own_house.log.getvalue()

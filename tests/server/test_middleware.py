@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from adomnia.server.middleware import RequestMiddleware
+from adomnia.server.routes import questions
 from kit import house
 
 ALWAYS = {
@@ -27,7 +28,7 @@ class Book:
     def __init__(self) -> None:
         self.seen, self.faults = [], []
 
-    def log_request(self, seen) -> None:
+    def report(self, seen) -> None:
         self.seen.append(seen)
 
     def log_fault(self, route, fault) -> None:
@@ -37,7 +38,7 @@ class Book:
 def asked(app, book: Book, secure: bool = False, path: str = "/api/v1/x", host: bytes = b"localhost"):
     """The messages that the middleware around an app sends."""
     settings = SimpleNamespace(secure=secure, hosts=("localhost",))
-    services = SimpleNamespace(settings=settings, logs=book, metrics=SimpleNamespace(count_request=lambda _: None))
+    services = SimpleNamespace(settings=settings, logs=book, report=book.report)
     scope = {"type": "http", "method": "GET", "path": path, "headers": [(b"host", host)], "query_string": b""}
     sent = []
 
@@ -107,6 +108,67 @@ def test_each_request_has_an_id_of_the_server_which_the_log_has_too(shared_house
     assert len(set(ids)) == 2
     logged = [json.loads(line).get("request_id") for line in shared_house.log.getvalue().splitlines()]
     assert set(ids) <= set(logged)
+
+
+def logged_of(opened, request_id) -> list[dict]:
+    lines = map(json.loads, opened.log.getvalue().splitlines())
+    return [line for line in lines if line.get("request_id") == request_id]
+
+
+QUERY = "/api/v1/datasets/hospital/query"
+FOREIGN = {"Host": "elsewhere.example"}
+
+
+@pytest.mark.parametrize(
+    ("status", "asked"),
+    [
+        (401, (None, "GET", "/api/v1/me", {})),
+        (403, ("alice", "GET", "/api/v1/users", {})),
+        (403, ("alice", "GET", "/api/v1/me", {"headers": FOREIGN})),
+        (404, ("alice", "GET", "/api/v1/nothing", {})),
+        (404, ("alice", "POST", "/api/v1/datasets/other/query", {"json": {"sql": "x", "epsilon": 1}})),
+        (405, ("alice", "PUT", "/api/v1/me", {})),
+        (413, ("alice", "POST", QUERY, {"json": {"sql": "x" * 2**21}})),
+        (415, ("alice", "POST", QUERY, {"content": b"{}", "headers": {"Content-Type": "text/plain"}})),
+        (422, ("alice", "POST", QUERY, {"content": b"{", "headers": {"Content-Type": "application/json"}})),
+        (422, ("alice", "POST", QUERY, {"json": {}})),
+        (400, ("alice", "POST", QUERY, {"json": {"sql": "SELECT nothing", "epsilon": 1}})),
+    ],
+)
+def test_every_error_tells_the_id_that_header_and_log_have(shared_house, status, asked):
+    *request, options = asked
+    reply = shared_house.ask(*request, **options)
+    assert reply.status_code == status
+    assert reply.json()["error"]["request_id"] == reply.headers["x-request-id"]
+    assert [line["status"] for line in logged_of(shared_house, reply.headers["x-request-id"])] == [status]
+
+
+def test_so_do_those_who_come_too_fast_or_while_it_stops(tmp_path):
+    with house.opened(tmp_path, rate=0.001, burst=2) as own:
+        own.services.pool.stop()
+        replies = [own.ask("alice", "GET", path) for path in ("/api/v1/datasets/hospital/budget", *["/api/v1/me"] * 2)]
+        assert [reply.status_code for reply in replies] == [503, 200, 429]
+        for reply in (replies[0], replies[2]):
+            assert reply.json()["error"]["request_id"] == reply.headers["x-request-id"]
+            assert len(logged_of(own, reply.headers["x-request-id"])) == 1
+
+
+@pytest.mark.parametrize(("sent", "told"), [({"request_id": "mine"}, "mine"), (None, None)])
+def test_what_a_thread_logs_of_a_request_has_its_id_and_a_failed_question_keeps_its_own(
+    own_house, monkeypatch, sent, told
+):
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError(SECRET)
+
+    monkeypatch.setattr(questions, "encode_within", broken)
+    monkeypatch.setattr(own_house.services.access, "users", broken)
+    reply = own_house.query("alice", **sent) if sent else own_house.ask("olga", "GET", "/api/v1/users")
+    given = reply.headers["x-request-id"]
+    assert (reply.status_code, reply.json()["error"]["request_id"]) == (424, told or given)
+    assert [(line["event"], line.get("fault")) for line in logged_of(own_house, given)] == [
+        ("fault", "ZeroDivisionError"),
+        ("request", None),
+    ]
 
 
 def test_what_nobody_foresaw_is_the_constant_failure_and_the_log_hears_its_class_alone():

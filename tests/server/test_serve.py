@@ -175,7 +175,16 @@ def test_a_new_version_is_served_without_a_failed_request(hospital, tmp_path):
     assert len(json.loads(content)["answers"]) >= 2  # those of version 1 are among them: budgets carry over
 
 
-def test_tls(hospital):
+def is_trusted(port, context):
+    try:
+        with socket.create_connection((HOST, port), timeout=PATIENCE) as plain:
+            context.wrap_socket(plain, server_hostname="localhost").close()
+    except ssl.SSLCertVerificationError:
+        return False
+    return True
+
+
+def test_tls_whose_certificate_is_renewed_by_a_signal(hospital):
     files = write_certificate(hospital.parent)
     port = serving.free_port()
     options = ["--port", str(port), "--workers", "1", "--tls-cert", str(files[0]), "--tls-key", str(files[1])]
@@ -189,6 +198,10 @@ def test_tls(hospital):
         status, headers, _ = exchanged(line, "GET", "/health", None, {})
         assert status == 200
         assert "strict-transport-security" in headers
+        renewed = ssl.create_default_context(cadata=write_certificate(hospital.parent, serial=2)[0].read_text())
+        process.send_signal(signal.SIGHUP)
+        eventually(lambda: is_trusted(port, renewed))
+        assert not is_trusted(port, trusting)
     finally:
         process.terminate()
         process.wait(PATIENCE)
@@ -251,7 +264,8 @@ def test_no_planted_value_gets_into_logs_metrics_or_replies(tmp_path):
             send("POST", ASK, {"sql": f"SELECT COUNT(*) FROM people WHERE name = '{one}'", "epsilon": 0.0001}, **mine)
             send("POST", ASK, {"sql": f"SELECT {two} FROM {two}", "epsilon": 0.1, "request_id": three}, **mine)
             send("POST", ASK, {"sql": "SELECT COUNT(*) FROM people", three: four}, **mine)
-            send("POST", f"/datasets/{four}/query?{four}={four}", {"sql": four}, **mine, Cookie=f"adomnia={rest[0]}")
+            cookie = f"adomnia-{server.port}={rest[0]}"
+            send("POST", f"/datasets/{four}/query?{four}={four}", {"sql": four}, **mine, Cookie=cookie)
             send("GET", f"/{rest[1]}", Authorization=f"Bearer {rest[2]}")
             send(
                 "POST",

@@ -77,7 +77,15 @@ def test_cookies_are_for_tls_alone_where_somebody_speaks_it():
     assert not Settings(FOLDER).secure
     assert Settings(FOLDER, behind_proxy=True).secure
     assert Settings(FOLDER, **TLS).secure
-    assert (Settings(FOLDER).cookie, Settings(FOLDER, **TLS).cookie) == ("adomnia", "__Host-adomnia")
+    assert (Settings(FOLDER).cookie, Settings(FOLDER, **TLS).cookie) == ("adomnia-8000", "__Host-adomnia-8000")
+
+
+def test_servers_on_one_host_have_cookies_of_their_own():
+    """Browsers send a cookie to every port of a host. Hosts that share visits may listen on ports that differ."""
+    assert Settings(FOLDER, port=1).cookie != Settings(FOLDER, port=2).cookie
+    hosts = [Settings(FOLDER, port=port, behind_proxy=True, deployment="hospital") for port in (1, 2)]
+    assert {host.cookie for host in hosts} == {"__Host-adomnia-hospital"}
+    assert Settings(FOLDER, deployment="school").cookie == "adomnia-school"
 
 
 def test_workers_share_the_cores(monkeypatch):

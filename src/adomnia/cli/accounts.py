@@ -106,7 +106,7 @@ def as_budget_record(account: Filter) -> dict[str, object]:
     """A budget, what was spent of it and what is left, as plain data."""
     total, used, epsilon = account.budget, account.spent, account.spent_epsilon()
     return {
-        "budget": {"epsilon": str(total.epsilon), "delta": str(total.delta), "rho": str(total.rho)},
+        "budget": {name: str(getattr(total, name)) for name in ("epsilon", "delta", "event_delta", "rho")},
         "spent": {
             "epsilon": None if epsilon is None else str(epsilon),
             "rho": str(used.rho_units * EPSILON_UNIT),

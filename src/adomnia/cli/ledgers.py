@@ -66,6 +66,7 @@ def verify(
     """Redo every hash, admission and total, and compare every stored answer with its hash."""
     from adomnia.ledger.audit import check_witnesses, examine, list_restorations
     from adomnia.ledger.chain import Head
+    from adomnia.server.ledger_stamps import remember_verified
     from adomnia.server.ledger_view import open_snapshot
     from adomnia.session.ledgers import find_ledger
 
@@ -73,7 +74,7 @@ def verify(
     place = find_ledger(folder, lifetime)
     anchor = place.anchor.read()  # before the entries: read after them, it could be ahead of them
     with open_snapshot(place) as records:
-        head = examine(records, anchor)
+        head = examine(records, anchor) if lifetime else remember_verified(folder, lambda: examine(records, anchor))
         check_witnesses(records, witnesses, receipts or ())
         restorations = list_restorations(records)
     _say("The ledger is sound", head, form, restored=[{"entry": entry, "at": at} for entry, at in restorations])
@@ -131,11 +132,14 @@ def backup(
 ) -> None:
     """Copy the ledger as it is at this moment, verify the copy, and give it an anchor of its own."""
     from adomnia.ledger import audit
+    from adomnia.server.ledger_stamps import remember_backup
     from adomnia.server.ledger_view import open_snapshot
     from adomnia.session.ledgers import find_ledger
 
     with open_snapshot(find_ledger(folder, lifetime)) as records:
         head = audit.backup(records, target.resolve())
+    if not lifetime:
+        remember_backup(folder, head)
     _say(f"The copy {target} is sound", head, form)
 
 

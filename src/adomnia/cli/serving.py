@@ -39,6 +39,7 @@ def serve(  # noqa: PLR0913, PLR0917 - each is an option of the command line
     ] = ("0.1"),
     limit: Annotated[str, typer.Option(metavar="SECONDS", help="The longest that a question may take.")] = "60",
     rate: Annotated[str, typer.Option(metavar="NUMBER", help="Requests a second of one user, for each worker.")] = "50",
+    burst: Annotated[int, typer.Option(metavar="NUMBER", help="Requests of one user at once, for each worker.")] = 100,
     memory: Annotated[str, typer.Option(metavar="SIZE", help="Memory for the questions of one worker.")] = "2400MB",
     tls_cert: Annotated[Path | None, typer.Option(metavar="FILE", help="The certificate, in PEM.")] = None,
     tls_key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its key, in PEM.")] = None,
@@ -64,6 +65,7 @@ def serve(  # noqa: PLR0913, PLR0917 - each is an option of the command line
         behind_proxy=behind_proxy,
         names=tuple(name or ()),
         rate=_seconds("rate", rate),
+        burst=burst,
     )
     raise typer.Exit(_run(settings))
 

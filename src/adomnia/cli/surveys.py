@@ -104,6 +104,7 @@ def serve(  # noqa: PLR0913, PLR0917 - each is an option of the command line
         list[str] | None, typer.Option(metavar="HOST", help="A name callers use for this server; may be repeated.")
     ] = None,
     rate: Annotated[str, typer.Option(metavar="NUMBER", help="Reports a second from one address.")] = "50",
+    burst: Annotated[int, typer.Option(metavar="NUMBER", help="Reports at once from one address.")] = 100,
     tls_cert: Annotated[Path | None, typer.Option(metavar="FILE", help="The certificate, in PEM.")] = None,
     tls_key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its key, in PEM.")] = None,
     behind_proxy: Annotated[
@@ -123,6 +124,7 @@ def serve(  # noqa: PLR0913, PLR0917 - each is an option of the command line
         behind_proxy=behind_proxy,
         names=tuple(name or ()),
         rate=float(parse_number("rate", rate) or 0),
+        burst=burst,
     )
     serve_survey(settings, _announce)
 

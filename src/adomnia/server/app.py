@@ -146,8 +146,9 @@ def _template(path: str) -> str:
 
 async def _render_unrouted(request: Request, fault: Exception) -> Response:
     """The reply where no route matches: the address is unknown, or does not have this method."""
-    render = render_problem if request.url.path.startswith(API) else render_problem_page
-    response = render(to_problem(request, fault))
+    problem = to_problem(request, fault)
+    is_api = request.url.path.startswith(API)
+    response = render_problem(problem, request.state.request_id) if is_api else render_problem_page(problem)
     if response.status_code == 405:
         routes = (route for route in request.app.routes if isinstance(route, StarletteRoute))
         matching = [route.methods or () for route in routes if route.path_regex.match(request.url.path)]

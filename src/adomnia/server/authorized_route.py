@@ -41,6 +41,8 @@ class AuthorizedRoute(APIRoute):
                 return await handle(bounded)
             except Exception as fault:  # noqa: BLE001 - replies say only what `to_problem` allows, and none is a 500
                 problem = to_problem(request, fault)
-                return render_problem(problem) if is_api else render_problem_page(problem, request.url.path)
+                if not is_api:
+                    return render_problem_page(problem, request.url.path)
+                return render_problem(problem, request.state.request_id)
 
         return handle_authorized

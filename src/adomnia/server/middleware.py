@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from starlette.datastructures import Headers, MutableHeaders
 
 from adomnia.errors import Failure, Refusal
-from adomnia.noise import SystemBits
 from adomnia.server.authorization import is_known_host
 from adomnia.server.problems import render_problem, route_of
 from adomnia.server.roles import API, READING
+from adomnia.server.running.request_ids import CURRENT_REQUEST, create_request_id
 from adomnia.server.services import RequestSummary
 
 if TYPE_CHECKING:
@@ -53,7 +53,8 @@ class RequestMiddleware:
             return
         arrived, status = monotonic(), 0
         state = scope.setdefault("state", {})
-        state["arrived"], state["request_id"] = arrived, SystemBits().words(1).tobytes().hex()
+        state["arrived"], state["request_id"] = arrived, (request_id := create_request_id())
+        before = CURRENT_REQUEST.set(request_id)
         headers = self._data_headers if scope["path"].startswith(API) else self._page_headers
 
         async def send_with_headers(message: Message) -> None:
@@ -62,7 +63,7 @@ class RequestMiddleware:
                 status = message["status"]
                 sent = MutableHeaders(scope=message)
                 kept = {"Cache-Control": sent["Cache-Control"]} if "Cache-Control" in sent else {}
-                sent.update({**headers, **kept, "X-Request-Id": state["request_id"]})
+                sent.update({**headers, **kept, "X-Request-Id": request_id})
             await send(message)
 
         try:
@@ -70,21 +71,21 @@ class RequestMiddleware:
             if len(hosts) == 1 and is_known_host(hosts[0], self._services.settings.hosts):
                 await self._app(scope, receive, send_with_headers)
             else:
-                await render_problem(_foreign_host())(scope, receive, send_with_headers)
+                await render_problem(_foreign_host(), request_id)(scope, receive, send_with_headers)
         except Exception as fault:  # noqa: BLE001 - uvicorn would log its traceback
             self._services.logs.log_fault(route_of(scope), fault)
             if not status:
-                await render_problem(Failure())(scope, receive, send_with_headers)
+                await render_problem(Failure(request_id))(scope, receive, send_with_headers)
         finally:
             self._report(scope, status, monotonic() - arrived)
+            CURRENT_REQUEST.reset(before)
 
     def _report(self, scope: Scope, status: int, seconds: float) -> None:
         route, state = route_of(scope), scope["state"]
         reads = (scope["method"], route) in READING
         user = state.get("user")
         summary = RequestSummary(scope["method"], route, status, user, seconds, state["request_id"], reads)
-        self._services.logs.log_request(summary)
-        self._services.metrics.count_request(summary)
+        self._services.report(summary)
 
 
 def _foreign_host() -> Refusal:

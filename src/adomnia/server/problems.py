@@ -16,6 +16,7 @@ from adomnia.server.bodies import malformed_request
 from adomnia.server.encoding import json_response
 from adomnia.server.retry import RetryLater
 from adomnia.server.roles import OVERSIGHT
+from adomnia.server.services import UNMATCHED
 from adomnia.wire.problems import problem_record
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 Problem: TypeAlias = Refusal | Failure | Unavailable
 
-UNMATCHED = "unmatched"
 REFUSED, FAILED, UNAVAILABLE = 400, 424, 503
 # Codes that have a status of their own; all others are REFUSED.
 STATUSES = {
@@ -99,7 +99,7 @@ def to_problem(request: Request, fault: Exception) -> Problem:
         request.app.state.services.logs.log_fault(route_of(request.scope), fault)
     if error is None:
         request.app.state.services.logs.log_fault(route_of(request.scope), fault)
-        return Failure()
+        return Failure(request.state.request_id)
     return error
 
 
@@ -130,9 +130,9 @@ def classify_fault(fault: Exception) -> Problem | None:
     return None
 
 
-def render_problem(error: Problem) -> Response:
-    """An error as a JSON reply."""
-    return json_response(problem_record(error), status_of(error), headers_of(error))
+def render_problem(error: Problem, request_id: str | None = None) -> Response:
+    """An error as a JSON reply, with the id of the request unless it is about a question that has one of its own."""
+    return json_response(problem_record(error, request_id), status_of(error), headers_of(error))
 
 
 def headers_of(error: Problem) -> dict[str, str]:

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from adomnia.server.settings import Settings
 
 
+UNMATCHED = "unmatched"
+"""The route of a request that no route matches, or that was answered before any was looked for."""
+
+
 @dataclass(frozen=True)
 class Services:
     """What the routes of a worker use: settings, users, the dataset, memory, thread pools, limits, metrics and logs.
@@ -38,6 +42,11 @@ class Services:
     logs: Logs
     readiness: Readiness
 
+    def report(self, summary: RequestSummary) -> None:
+        """Log and count a request that was answered."""
+        self.logs.log_request(summary)
+        self.metrics.count_request(summary)
+
 
 @dataclass(frozen=True)
 class RequestSummary:
@@ -53,3 +62,8 @@ class RequestSummary:
     seconds: float
     request_id: str
     reads_data: bool
+
+    @classmethod
+    def unrouted(cls, status: int, request_id: str) -> RequestSummary:
+        """A request that was refused before its method and address were looked at."""
+        return cls("", UNMATCHED, status, None, 0.0, request_id, reads_data=False)

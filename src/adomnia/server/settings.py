@@ -50,6 +50,7 @@ class Settings:
     names: tuple[str, ...] = ()
     rate: float = 50.0
     burst: int = 100
+    deployment: str = ""  # what all servers that share visits have in common, if there may be several
 
     def __post_init__(self) -> None:
         for option, number, least, most in (
@@ -73,8 +74,11 @@ class Settings:
 
     @property
     def cookie(self) -> str:
-        """What the cookie of a visit is called; browsers let nobody but this very host set one of the first name."""
-        return "__Host-adomnia" if self.secure else "adomnia"
+        """The name of the cookie of a visit; browsers let nobody but this very host set one that begins with __Host-.
+
+        They send it to every port of the host, so that other servers there need other names.
+        """
+        return f"{'__Host-' if self.secure else ''}adomnia-{self.deployment or self.port}"
 
     @property
     def hosts(self) -> tuple[str, ...]:

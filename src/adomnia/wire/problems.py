@@ -19,7 +19,9 @@ class Problem(Reply):
     why: str = Field(description="The reason, from public facts alone.")
     fix: str = Field(description="What to do instead.")
     position: tuple[int, int] | None = Field(description="Line and column in the question, from 1.")
-    request_id: str | None = Field(description="The request that failed.")
+    request_id: str | None = Field(
+        description="The question that failed, by its own id; otherwise this request, as in X-Request-Id."
+    )
 
 
 class ProblemReply(Reply):

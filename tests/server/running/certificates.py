@@ -16,14 +16,16 @@ if TYPE_CHECKING:
 PEM = serialization.Encoding.PEM
 
 
-def write_certificate(folder: Path, lock: bytes | None = None) -> tuple[Path, Path]:
+def write_certificate(folder: Path, lock: bytes | None = None, serial: int = 1) -> tuple[Path, Path]:
     """The files of the certificate and of its key; with `lock` the key has that password."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
     names = x509.SubjectAlternativeName([x509.DNSName("localhost"), x509.IPAddress(ip_address("127.0.0.1"))])
     now = datetime.now(UTC)
     made = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
-    made = made.serial_number(1).not_valid_before(now - timedelta(hours=1)).not_valid_after(now + timedelta(days=1))
+    made = (
+        made.serial_number(serial).not_valid_before(now - timedelta(hours=1)).not_valid_after(now + timedelta(days=1))
+    )
     made = made.add_extension(names, critical=False)
     hidden = serialization.NoEncryption() if lock is None else serialization.BestAvailableEncryption(lock)
     files = folder / "cert.pem", folder / "key.pem"

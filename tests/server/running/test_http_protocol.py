@@ -25,15 +25,19 @@ async def app(scope, receive, send):
     await send({"type": "http.response.body", "body": text})
 
 
-async def spoken(*pieces, pause=0.0):
+async def spoken(*pieces, pause=0.0, report=None):
     """What a server says to these bytes until it hangs up."""
+
+    def protocol():
+        made = BoundedHttpProtocol(config=config, server_state=state, app_state={}, _loop=loop)
+        made.report = report
+        return made
+
     config = uvicorn.Config(app, http=BoundedHttpProtocol, ws="none", lifespan="off", log_config=None)
     config.timeout_keep_alive = 0.2
     config.load()
     loop, state = asyncio.get_running_loop(), ServerState()
-    server = await loop.create_server(
-        lambda: BoundedHttpProtocol(config=config, server_state=state, app_state={}, _loop=loop), "127.0.0.1", 0
-    )
+    server = await loop.create_server(protocol, "127.0.0.1", 0)
     reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
     try:
         for piece in pieces:
@@ -59,6 +63,20 @@ def error_of(reply):
     assert b"content-length: %d" % len(body) in head
     assert set(json.loads(body)["error"]) == {"code", "what", "why", "fix", "position", "request_id"}
     return int(head.split()[1]), json.loads(body)["error"]["code"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "most", "status"),
+    [(b"nonsense\r\n\r\n", 9, 400), (b"GET /" + b"a" * 2 * http_protocol.HEAD_BYTES, 9, 431), (b"", 0, 503)],
+)
+def test_what_is_refused_here_has_an_id_in_head_and_body_and_is_reported(monkeypatch, sent, most, status):
+    monkeypatch.setattr(http_protocol, "MOST_CONNECTIONS", most)
+    reported = []
+    head, _, body = said(sent, report=reported.append).partition(b"\r\n\r\n")
+    (summary,) = reported
+    assert (summary.route, summary.status, summary.user) == ("unmatched", status, None)
+    assert json.loads(body)["error"]["request_id"] == summary.request_id
+    assert b"x-request-id: " + summary.request_id.encode() in head
 
 
 def test_requests_pass():

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import ast
 import io
 import json
 import logging
+import re
 import sys
 import threading
 from datetime import UTC, datetime
@@ -11,7 +13,9 @@ from types import SimpleNamespace
 
 import pytest
 
+import adomnia
 from adomnia.server.running.logs import FIELDS, Logs
+from adomnia.server.running.request_ids import CURRENT_REQUEST
 from adomnia.server.services import RequestSummary
 from adomnia.server.settings import Settings
 
@@ -101,14 +105,57 @@ def test_libraries_are_heard_by_their_fixed_words_and_the_names_of_exceptions(ou
     except KeyError:
         logging.getLogger("uvicorn.error").exception("Exception in ASGI application\n")
     assert [(line["event"], line.get("why"), line.get("fault")) for line in lines(out)] == [
-        ("adomnia.curator", "Request %s failed: %s", "ZeroDivisionError"),
-        ("adomnia.curator", "The ledger granted nothing: %r", "OSError"),
-        ("adomnia.curator", "Nothing is named by %s", None),
+        ("adomnia.curator", "Request (not logged) failed: ZeroDivisionError", "ZeroDivisionError"),
+        ("adomnia.curator", "The ledger granted nothing: OSError", "OSError"),
+        ("adomnia.curator", "Nothing is named by (not logged)", None),
         ("elsewhere", None, None),
         ("uvicorn.error", "ValueError", None),
         ("uvicorn.error", "Exception in ASGI application", "KeyError"),
     ]
     assert "canary" not in out.getvalue()
+
+
+@pytest.mark.usefixtures("taken_over")
+@pytest.mark.parametrize(
+    ("words", "arguments", "told"),
+    [
+        ("It took %d of %-5.2f s: 100%%", (4711, 47.11), "It took (not logged) of (not logged) s: 100%"),
+        ("Named %(error)s", ({"error": "4711"},), "Named (not logged)"),
+        ("100% of it", (), "100% of it"),
+    ],
+)
+def test_no_line_shows_a_placeholder_or_an_argument_that_may_not_be_told(out, words, arguments, told):
+    logging.getLogger("adomnia.curator").error(words, *arguments)
+    (line,) = lines(out)
+    assert told in line["why"]
+    assert not re.search(r"%[-(.\dsrf]|47", line["why"])
+
+
+def test_every_template_of_ours_ends_in_a_sentence_without_placeholders(taken_over, out):
+    """All calls of the source that log: whatever they are given, a line has words alone."""
+    templates = []
+    for path in sorted(Path(adomnia.__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            match node:
+                case ast.Call(
+                    func=ast.Attribute(value=ast.Name(id="_log"), attr=level), args=[ast.Constant(value=words), *rest]
+                ):
+                    templates.append(words)
+                    getattr(logging.getLogger("adomnia.any"), level)(words, *["canary-4711"] * len(rest))
+    told = [line["why"] for line in lines(out)]
+    assert len(templates) == len(told) >= 10
+    assert not [why for why in told if "%" in why or "canary" in why]
+
+
+@pytest.mark.usefixtures("taken_over")
+def test_every_line_of_a_request_has_its_id(logs, out):
+    token = CURRENT_REQUEST.set("r1")
+    logs.log_fault("/query", ValueError("x"))
+    logs.write("info", event="x", request_id="r2")
+    logging.getLogger("adomnia.curator").error("Request %s failed: %s", "mine", "OSError")
+    CURRENT_REQUEST.reset(token)
+    logs.write("info", event="worker started")
+    assert [line.get("request_id") for line in lines(out)] == ["r1", "r2", "r1", None]
 
 
 @pytest.mark.usefixtures("taken_over")

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+import os
 import re
 import sys
 from pathlib import Path
@@ -7,26 +9,36 @@ from subprocess import PIPE, Popen
 from types import SimpleNamespace
 
 import pytest
+import yaml
 from prometheus_client import values
 
 from adomnia.ledger import Ledger
-from adomnia.privacy.events import Concentrated, Pure
+from adomnia.privacy.events import Approximate, Concentrated, Pure
 from adomnia.privacy.filters import Budget
+from adomnia.server.roles import API
 from adomnia.server.running.metrics import Metrics
 from adomnia.server.running.run_folder import FOLDER_VARIABLE, remove_gauges
 from adomnia.server.services import RequestSummary
 from adomnia.server.settings import Settings
 
-SERVER_PAGE = Path(__file__).parents[3] / "docs" / "server.md"
+ROOT = Path(__file__).parents[3]
+RUNNING_PAGE = ROOT / "docs" / "running.md"
+MONITORING = ROOT / "packaging" / "monitoring"
+OURS = re.compile(r"\b(?:adomnia|process)_[a-z_]+\b")
 SAMPLE = re.compile(r'([a-z_]+)(\{[a-z]+="(?:[^"\\]|\\.)*"(?:,[a-z]+="(?:[^"\\]|\\.)*")*\})? (\S+)')
 
 
 @pytest.fixture
-def curator():
+def catalog(tmp_path_factory):
+    return SimpleNamespace(version=3, folder=tmp_path_factory.mktemp("study"))
+
+
+@pytest.fixture
+def curator(catalog):
     budget = Budget(epsilon=20, delta=1e-6, approximate=True)
     with Ledger.open(":memory:", budget, {"alice": budget}) as ledger:
         ledger.reserve("alice", "first", b"plan", Pure(0.5)).commit(b"answer")
-        yield SimpleNamespace(ledger=ledger, catalog=SimpleNamespace(version=3))
+        yield SimpleNamespace(ledger=ledger, catalog=catalog)
 
 
 @pytest.fixture
@@ -83,6 +95,35 @@ def test_times_are_told_by_edges_and_so_is_their_sum(metrics, curator):
     assert told['adomnia_question_seconds_bucket{le="51.2"}'] == 3
     assert told['adomnia_question_seconds_bucket{le="+Inf"}'] == told["adomnia_question_seconds_count"] == 4
     assert told["adomnia_question_seconds_sum"] == pytest.approx(0.1 + 0.1 + 0.2 + 60)
+
+
+def test_times_of_what_reads_no_data_are_told_by_route_as_they_are(metrics, curator):
+    for seconds in (0.001, 0.3):
+        metrics.count_request(seen(seconds, reads_data=False))
+    metrics.count_request(seen(0.2))
+    told = samples(metrics.render(curator))
+    assert told['adomnia_request_seconds_bucket{le="0.005",route="/query"}'] == 1
+    assert told['adomnia_request_seconds_count{route="/query"}'] == 2
+    assert told['adomnia_request_seconds_sum{route="/query"}'] == pytest.approx(0.301)
+
+
+def test_readiness_restarts_and_the_ledger_are_told(metrics, curator):
+    told = samples(metrics.render(curator, ["the ledger cannot be written"]))
+    assert told['adomnia_trouble{why="the ledger cannot be written"}'] == 1
+    assert (told["adomnia_ready"], told["adomnia_worker_restarts_total"]) == (0, 0)
+    assert samples(metrics.render(curator))["adomnia_ready"] == 1
+    assert told["adomnia_ledger_backup_timestamp_seconds"] == 0
+    assert told["process_resident_memory_bytes"] > 0
+
+
+def test_room_is_taken_for_all_that_a_worker_may_count(start_worker, tmp_path, monkeypatch):
+    """On a full disk a file that has holes would end the process that writes to it."""
+    taken = []
+    monkeypatch.setattr(os, "posix_fallocate", lambda file, *place: taken.append((os.fstat(file).st_ino, *place)))
+    start_worker(1)
+    files = [path.stat().st_ino for path in tmp_path.glob(f"*_{os.getpid()}.db")]
+    assert sorted(taken) == sorted((file, 0, 2**19) for file in files)
+    assert len(files) == 3
 
 
 def test_refusals_are_counted_by_codes_of_a_closed_set(metrics, curator):
@@ -160,9 +201,11 @@ def test_counts_never_go_down_while_another_process_writes_them(start_worker, cu
     """Prometheus would take that for a restart, and add the whole count once more."""
     reader = start_worker(1)
     with Popen([sys.executable, "-c", COUNT_FOR_EVER], stdout=PIPE) as writer:
-        writer.stdout.readline()
-        told = [samples(reader.render(curator))['adomnia_questions_total{outcome="answered"}'] for _ in range(1500)]
-        writer.kill()
+        try:
+            writer.stdout.readline()
+            told = [reader.read_questions().outcomes["answered"] for _ in range(1500)]
+        finally:
+            writer.kill()
     assert told == sorted(told)
     assert told[0] < told[-1]
 
@@ -176,6 +219,21 @@ def test_the_budget_and_the_version_are_public(metrics, curator):
     assert any(name.startswith('adomnia_build_info{version="') for name in told)
 
 
+@pytest.mark.parametrize("share", [None, 1e-7])
+def test_what_is_spent_and_left_of_each_amount_makes_its_total(metrics, catalog, share):
+    """Of delta, the budget has the part that questions may spend; the rest pays for converting rho into epsilon."""
+    budget = Budget(epsilon=20, delta=1e-6, approximate=True, event_delta=share)
+    with Ledger.open(":memory:", budget, {"alice": budget}) as ledger:
+        ledger.reserve("alice", "first", b"plan", Approximate(0.5, 3e-8)).commit(b"answer")
+        told = samples(metrics.render(SimpleNamespace(ledger=ledger, catalog=catalog)))
+    amounts = [
+        [told[f'adomnia_budget_{name}{{amount="{amount}"}}'] for name in ("spent", "left", "total")]
+        for amount in ("rho", "delta")
+    ]
+    assert [spent + left for spent, left, _ in amounts] == pytest.approx([total for _, _, total in amounts])
+    assert amounts[1] == pytest.approx([3e-8, (share or 5e-7) - 3e-8, share or 5e-7])
+
+
 def test_after_a_spend_that_is_not_pure_epsilon_is_not_told_as_spent(metrics, curator):
     curator.ledger.reserve("alice", "second", b"other", Concentrated(0.01)).commit(b"answer")
     told = samples(metrics.render(curator))
@@ -183,20 +241,64 @@ def test_after_a_spend_that_is_not_pure_epsilon_is_not_told_as_spent(metrics, cu
     assert told['adomnia_budget_spent{amount="rho"}'] == pytest.approx(0.135)
 
 
+def families_of(metrics, curator):
+    """The names and kinds of everything that is told; here families without a sample are among them."""
+    lines = metrics.render(curator).decode().splitlines()
+    return [line.split()[2:4] for line in lines if line.startswith("# TYPE")]
+
+
 def test_every_family_is_explained_once_before_its_samples_and_in_the_docs(metrics, curator):
     metrics.count_request(seen(0.05))
     metrics.count_question("answered")
     metrics.set_load(0, 0)
-    lines = metrics.render(curator).decode().splitlines()
-    families = [line.split()[2] for line in lines if line.startswith("# TYPE")]
+    families = [name for name, _ in families_of(metrics, curator)]
     assert len(families) == len(set(families))
-    assert set(families) == set(re.findall(r"`(adomnia_[a-z_]+)`", SERVER_PAGE.read_text()))
+    table = RUNNING_PAGE.read_text().partition("\n## Metrics\n")[2].partition("\n## ")[0]
+    cells = [row.split(" | ")[0] for row in table.splitlines() if row.startswith("| `")]
+    assert sorted(families) == sorted(name for cell in cells for name in OURS.findall(cell))
     told = set()
-    for line in lines:
+    for line in metrics.render(curator).decode().splitlines():
         if line.startswith("# TYPE"):
             told.add(line.split()[2])
         elif not line.startswith("#"):
             assert any(line.startswith(family) for family in told)
+
+
+def list_expressions():
+    """What alarms and panels compute, by their names."""
+    alarms = yaml.safe_load((MONITORING / "alerts.yml").read_text())["groups"][0]["rules"]
+    panels = json.loads((MONITORING / "dashboard.json").read_text())["panels"]
+    yield from ((alarm["alert"], alarm["expr"]) for alarm in alarms)
+    yield from ((panel["title"], target["expr"]) for panel in panels for target in panel["targets"])
+
+
+def test_alarms_and_panels_name_metrics_that_exist_and_nothing_is_watched_by_none(metrics, curator):
+    families = families_of(metrics, curator)
+    endings = {"counter": ("",), "gauge": ("",), "histogram": ("_bucket", "_sum", "_count")}
+    samples = {name + ending for name, kind in families for ending in endings[kind]}
+    used = {(place, name) for place, expression in list_expressions() for name in OURS.findall(expression)}
+    assert not [(place, name) for place, name in used if name not in samples]
+    watched = {name for _, name in used}
+    unwatched = {name for name, kind in families if not watched & {name + ending for ending in endings[kind]}}
+    assert unwatched == {"adomnia_budget_spent", "adomnia_build_info"}
+
+
+def test_alarms_say_how_bad_it_is_and_what_to_do_and_the_page_names_each():
+    (group,) = yaml.safe_load((MONITORING / "alerts.yml").read_text())["groups"]
+    page = RUNNING_PAGE.read_text()
+    for alarm in group["rules"]:
+        assert set(alarm) <= {"alert", "expr", "for", "labels", "annotations"}
+        assert alarm["labels"]["severity"] in {"info", "warning", "critical"}
+        assert alarm["annotations"]["summary"].endswith((".", "DIR", ".timer"))
+        assert f"`{alarm['alert']}`" in page
+        assert alarm["expr"].count("(") == alarm["expr"].count(")")
+
+
+def test_prometheus_asks_where_the_server_answers():
+    (job,) = yaml.safe_load((MONITORING / "prometheus.yml").read_text())["scrape_configs"]
+    assert job["metrics_path"] == f"{API}/metrics"
+    jobs = {name for _, expression in list_expressions() for name in re.findall(r'job="(\w+)"', expression)}
+    assert jobs == {job["job_name"]}
 
 
 def test_without_buckets_times_have_edges_all_the_same(curator):

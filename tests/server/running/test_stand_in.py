@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 import socket
 import ssl
@@ -8,6 +9,8 @@ from contextlib import contextmanager
 import pytest
 
 from adomnia.server.running import stand_in as module
+from adomnia.server.running.certificates import load_certificate
+from adomnia.server.running.logs import Logs
 from adomnia.server.running.stand_in import StandIn
 from adomnia.server.settings import Settings
 from server.running.certificates import write_certificate
@@ -16,10 +19,11 @@ GET = b"GET /api/v1/health HTTP/1.1\r\nHost: a\r\n\r\n"
 
 
 @contextmanager
-def standing_in(settings):
+def standing_in(settings, out=None, tls=None):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.setblocking(False)
-        made = StandIn(settings, listener)
+        made = StandIn(listener, Logs(settings, out or io.StringIO()))
+        made.tls = tls
         made.start()
         try:
             yield made, listener.getsockname()
@@ -60,9 +64,23 @@ def test_a_browser_gets_a_page_that_says_so(tmp_path):
     assert b"<p>The server has no worker that can answer now. Fix: try again in 1 s.</p>" in body
 
 
+@pytest.mark.parametrize("accept", ["text/html", "application/json"])
+def test_every_reply_has_an_id_that_the_log_has_too(tmp_path, accept):
+    out = io.StringIO()
+    with standing_in(Settings(tmp_path), out) as (made, address):
+        made.answer(True)
+        with socket.create_connection(address, timeout=30) as line:
+            line.sendall(f"GET /ask HTTP/1.1\r\nAccept: {accept}\r\n\r\n".encode())
+            head, _, body = b"".join(iter(lambda: line.recv(65_536), b"")).decode().partition("\r\n\r\n")
+    logged = json.loads(out.getvalue())
+    assert (logged["event"], logged["route"], logged["status"]) == ("request", "unmatched", 503)
+    assert f"x-request-id: {logged['request_id']}" in head
+    assert accept == "text/html" or json.loads(body)["error"]["request_id"] == logged["request_id"]
+
+
 def test_over_tls_too(tmp_path):
     certificate, key = write_certificate(tmp_path)
-    with standing_in(Settings(tmp_path, certificate=certificate, key=key)) as (made, address):
+    with standing_in(Settings(tmp_path), tls=load_certificate(certificate, key)) as (made, address):
         made.answer(True)
         context = ssl.create_default_context(cafile=certificate)
         context.check_hostname = False

@@ -15,6 +15,7 @@ import pytest
 from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.server.running import supervisor as module
 from adomnia.server.running.logs import Logs
+from adomnia.server.running.restart_count import read_restarts
 from adomnia.server.running.supervisor import CUT_SHORT, ENDED, StartCallbacks, Supervisor
 from adomnia.server.running.worker_states import Stage
 from adomnia.server.settings import Settings
@@ -109,12 +110,15 @@ def test_a_worker_that_dies_is_started_again_at_its_place(supervisor, worker, lo
     # The one at place 1 dies the first time.
     mark = tmp_path / "died"
     first = f'place == "1" and not os.path.exists({str(mark)!r})'
-    dying = f'if {first}:\n    open({str(mark)!r}, "w").close()\n    os._exit(7)\n'
+    dying = f'if {first}:\n    open({str(mark)!r}, "w").close()\n'
+    dying += '    open(sys.argv[2] + f"/counter_{os.getpid()}.db", "w").close()\n    os._exit(7)\n'
     worker(LIVE.replace("say(step", dying + "say(step"))
     ears = Ears(signal.SIGTERM)
     assert supervisor.run(ears.callbacks()) == ENDED
     assert [event["status"] for event in events(log) if event["event"] == "worker died"] == [7]
     assert ears.names == ["study"]
+    assert read_restarts(tmp_path) == 1
+    assert [path.name for path in tmp_path.glob("counter_*.db")] == ["counter_dead.db"]
 
 
 SERVES = """

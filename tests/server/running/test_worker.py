@@ -69,6 +69,11 @@ def test_answers_of_every_curator_wait_for_their_edge(start_services, hospital):
             assert monotonic() - began >= 0.2
 
 
+def test_behind_a_proxy_the_cookie_has_the_name_of_the_dataset(start_services):
+    assert start_services(behind_proxy=True).settings.cookie == "__Host-adomnia-hospital"
+    assert start_services(port=8001).settings.cookie == "adomnia-8001"
+
+
 def test_getting_ready_spends_nothing_and_says_so(start_services, said, log):
     services = start_services()
     worker._prepare(services, said[1])

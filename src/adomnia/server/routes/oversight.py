@@ -8,8 +8,8 @@ from fastapi import Query
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
 from starlette.responses import Response
 
-from adomnia.errors import Refusal
 from adomnia.server.encoding import json_response
+from adomnia.server.ledger_stamps import verify_ledger
 from adomnia.server.ledger_view import read_entries
 from adomnia.server.routes.requests import read_dataset, run_in_pool, services_of
 from adomnia.wire.budgets import account_record
@@ -53,7 +53,7 @@ async def metrics(request: Request) -> Response:
 
     def work() -> bytes:
         with services.dataset.curator() as curator:
-            return services.metrics.render(curator)
+            return services.metrics.render(curator, services.readiness.list_problems())
 
     return Response(await run_in_pool(request, work), media_type=METRICS)
 
@@ -67,8 +67,7 @@ def _list_accounts(curator: Curator) -> dict[str, object]:
 
 
 def _verify(curator: Curator) -> dict[str, object]:
-    try:
-        head = curator.ledger.verify()
-    except Refusal as refusal:
-        return {"ok": False, "entries": None, "head": None, "problem": str(refusal)}
-    return {"ok": True, "entries": head.sequence, "head": head.hash, "problem": None}
+    found = verify_ledger(curator)
+    if found.problem:
+        return {"ok": False, "entries": None, "head": None, "problem": found.problem}
+    return {"ok": True, "entries": found.entries, "head": found.head, "problem": None}

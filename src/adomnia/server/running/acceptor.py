@@ -71,13 +71,8 @@ class Acceptor:
         connected: Callable[[], int],
         tls: ssl.SSLContext | None,
     ) -> None:
-        self._listener, self._counts, self._protocol, self._connected, self._tls = (
-            listener,
-            counts,
-            protocol,
-            connected,
-            tls,
-        )
+        self._listener, self._counts, self._protocol, self._connected = listener, counts, protocol, connected
+        self.tls = tls  # of the next connections
         self._loop = asyncio.get_running_loop()
         self._handshakes: dict[asyncio.Task[None], str] = {}  # and the network of the caller
         self._pause: asyncio.TimerHandle | None = None
@@ -132,15 +127,15 @@ class Acceptor:
 
     def _is_full(self, network: str) -> bool:
         """Whether there are too many handshakes of TLS; without TLS the protocol counts connections by itself."""
-        if self._tls is None:
+        if self.tls is None:
             return False
         of_one = list(self._handshakes.values()).count(network)
         return of_one >= MOST_OF_ONE_CALLER or self._connected() + len(self._handshakes) >= MOST_CONNECTIONS
 
     async def _connect(self, connection: socket.socket) -> None:
         connection.setblocking(False)
-        timeout = None if self._tls is None else _HANDSHAKE_SECONDS
+        timeout = None if self.tls is None else _HANDSHAKE_SECONDS
         with suppress(OSError):  # no handshake, no connection
             await self._loop.connect_accepted_socket(
-                self._protocol, connection, ssl=self._tls, ssl_handshake_timeout=timeout
+                self._protocol, connection, ssl=self.tls, ssl_handshake_timeout=timeout
             )

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from adomnia.server.running.addresses import network_of
-from adomnia.server.running.raw_replies import raw_reply
+from adomnia.server.running.raw_replies import RawReply
+from adomnia.server.services import RequestSummary
 
 if TYPE_CHECKING:
     import asyncio
+    from collections.abc import Callable
 
 __all__ = ["BoundedHttpProtocol"]
 
@@ -30,6 +32,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     """One connection. Errors that it sends by itself look like those of the routes."""
 
     behind_proxy = False  # if true, all connections come from the proxy
+    report: Callable[[RequestSummary], None] | None = None  # told of every request that is refused here
     _in_head = False
     _head_bytes = 0  # of the request whose head is being read
     _is_complete = True
@@ -125,5 +128,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     def _reject(self, status: int, code: str, why: str, fix: str) -> None:
         self._end_head()
         what = "The server" if code == "overload" else "The request"
-        self.transport.write(raw_reply(status, code, what, why, fix))
+        reply = RawReply(status, code, what, why, fix)
+        self.transport.write(reply.to_json())
         self.transport.close()
+        if self.report is not None:
+            self.report(RequestSummary.unrouted(status, reply.request_id))

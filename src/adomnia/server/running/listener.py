@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import errno
 import socket
-import ssl
 from typing import TYPE_CHECKING
 
 from adomnia.errors import Refusal
+from adomnia.server.running.certificates import load_certificate
 
 if TYPE_CHECKING:
     from adomnia.server.settings import Settings
@@ -51,12 +51,8 @@ def check_certificate(settings: Settings) -> None:
     if settings.certificate is None or settings.key is None:
         return
     try:
-        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(settings.certificate, settings.key, _no_password)
+        load_certificate(settings.certificate, settings.key)
     except (OSError, ValueError):
         why = "are not a certificate and its key, or one of them cannot be read, or the key has a password"
         fix = "give PEM files that belong together, the key without a password"
         raise Refusal(f"Files {settings.certificate} and {settings.key}", why, fix, code="tls") from None
-
-
-def _no_password() -> str:
-    return ""

@@ -6,6 +6,7 @@ import errno
 import json
 import logging
 import math
+import re
 import sqlite3
 import sys
 import threading
@@ -13,6 +14,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TextIO
 
+from adomnia.server.running.request_ids import CURRENT_REQUEST
 from adomnia.server.running.time_buckets import round_to_edge
 
 if TYPE_CHECKING:
@@ -28,6 +30,9 @@ FILES = frozenset(
     ("access.sqlite", *(f"ledger.sqlite{end}" for end in ("", "-wal", "-shm", ".anchor", ".anchor.new", ".lock")))
 )
 """The files that may be named; any other name might be somebody's."""
+HIDDEN = "(not logged)"
+"""Stands in a message for an argument that might be anything."""
+_PLACEHOLDER = re.compile(r"%(?:\(\w*\))?[-#0 +]*[\d*]*(?:\.[\d*]*)?[diouxXeEfFgGcrsa%]")
 METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"))
 
 
@@ -70,7 +75,8 @@ class Logs:
         self.write("error", event="fault", route=route, fault=type(fault).__name__, why=why)
 
     def write(self, level: str, **fields: object) -> None:
-        """Write one line."""
+        """Write one line; if it is about a request, with the id of that."""
+        fields = {"request_id": CURRENT_REQUEST.get(), **fields}
         kept = {name: fields[name] for name in FIELDS if fields.get(name) is not None}
         line = json.dumps({"time": self._clock().isoformat(timespec="milliseconds"), "level": level, **kept})
         with self._lock, suppress(OSError):  # a log on a full disk keeps nobody from answering
@@ -95,7 +101,7 @@ class Logs:
 
 
 class _Handler(logging.Handler):
-    """Writes the records of libraries: their message templates, and of the arguments only names of exceptions."""
+    """Writes the records of libraries: their messages, with no arguments but names of errors and of our own files."""
 
     def __init__(self, logs: Logs) -> None:
         super().__init__()
@@ -103,15 +109,14 @@ class _Handler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         fault = record.exc_info[0] if record.exc_info else None
-        named = next((name for name in map(_error_name, _arguments(record)) if name), None)
-        file = next((name for name in _arguments(record) if isinstance(name, str) and name in FILES), None)
-        words = record.msg if isinstance(record.msg, str) else type(record.msg).__name__
+        errors = [_error_name(argument) for argument in _arguments(record)]
+        files = [_file_name(argument) for argument in _arguments(record)]
         self._logs.write(
             record.levelname.lower(),
             event=record.name,
-            why=words.strip().partition("\n")[0] if _has_fixed_message(record) else None,
-            fault=fault.__name__ if fault else named,
-            file=file,
+            why=_format_message(record) if _has_fixed_message(record) else None,
+            fault=fault.__name__ if fault else next(filter(None, errors), None),
+            file=next(filter(None, files), None),
         )
 
 
@@ -120,8 +125,22 @@ def _has_fixed_message(record: logging.LogRecord) -> bool:
     return record.name.startswith(("adomnia", "uvicorn"))
 
 
+def _format_message(record: logging.LogRecord) -> str:
+    """The first line of the message, with the arguments that may be told."""
+    words = record.msg if isinstance(record.msg, str) else type(record.msg).__name__
+    if record.args:
+        told = iter([_error_name(argument) or _file_name(argument) for argument in _arguments(record)])
+        words = _PLACEHOLDER.sub(lambda found: "%" if found[0] == "%%" else next(told, None) or HIDDEN, words)
+    return words.strip().partition("\n")[0]
+
+
 def _arguments(record: logging.LogRecord) -> tuple[object, ...]:
     return record.args if isinstance(record.args, tuple) else ()
+
+
+def _file_name(argument: object) -> str | None:
+    """The name of a file, if it is one that may be named."""
+    return argument if isinstance(argument, str) and argument in FILES else None
 
 
 def _error_name(argument: object) -> str | None:

@@ -1,9 +1,13 @@
-"""Metrics for Prometheus: requests, questions, queues and the budget. Times are rounded up to edges of time buckets."""
+"""Metrics for Prometheus: requests, questions, queues and the budget.
+
+Times of what reads data are rounded up to edges of time buckets.
+"""
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,12 +18,16 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from adomnia import __version__
 from adomnia.explaining.refusal_reasons import known_code
 from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT
+from adomnia.server.running.dead_counts import reading_counts
+from adomnia.server.running.health_metrics import report_ledger, report_readiness, report_restarts
 from adomnia.server.running.logs import known_method
+from adomnia.server.running.process_metrics import list_workers, measure_processes
+from adomnia.server.running.restart_count import read_restarts
 from adomnia.server.running.run_folder import FOLDER_VARIABLE
 from adomnia.server.running.time_buckets import list_edges, round_to_edge
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from prometheus_client import Metric
     from prometheus_client.samples import Sample
@@ -33,6 +41,9 @@ __all__ = ["Metrics", "QuestionCounts"]
 
 _WAITING, _RUNNING = "adomnia_questions_waiting", "adomnia_questions_running"
 _FINEST = 0.1  # the first edge where time buckets are switched off
+_EDGES = (0.005, 0.02, 0.1, 0.5, 2.0, 10.0)  # of requests that read no data, whose times need not be hidden
+_ROOM_BYTES = 2**19  # for the counts of each kind of one process: all routes with all their statuses fit
+_FILES = ("counter", "histogram", "gauge_livesum")
 
 disable_created_metrics()  # type: ignore[no-untyped-call] # of one process alone there would be more samples
 
@@ -51,6 +62,7 @@ class Metrics:
     """Counts what this worker does, and renders the counts of all workers together."""
 
     def __init__(self, settings: Settings) -> None:
+        _take_room()
         self._bucket, self._limit = settings.bucket or min(_FINEST, settings.limit), settings.limit
         self._registry = own = CollectorRegistry()
         self._requests = Counter(
@@ -69,14 +81,22 @@ class Metrics:
         )
         self._waiting = _gauge(_WAITING, "Questions in the queues of all workers.", own)
         self._running = _gauge(_RUNNING, "Questions that threads are working on.", own)
+        self._request_seconds = Histogram(
+            "adomnia_request_seconds",
+            "Times of requests that read no data, by route.",
+            ("route",),
+            buckets=_EDGES,
+            registry=own,
+        )
         _gauge("adomnia_workers", "Worker processes that are alive.", own).set(1)
-        _take_room()
 
     def count_request(self, summary: RequestSummary) -> None:
         """Count a request; the time of one that reads data is told by its edge, so that sums tell no more."""
         self._requests.labels(known_method(summary.method), summary.route, str(summary.status)).inc()
         if summary.reads_data:
             self._seconds.observe(round_to_edge(summary.seconds, self._bucket, self._limit))
+        else:
+            self._request_seconds.labels(summary.route).observe(summary.seconds)
 
     def count_question(self, outcome: str) -> None:
         """Count a question by its outcome."""
@@ -96,9 +116,13 @@ class Metrics:
         self._waiting.set(waiting)
         self._running.set(running)
 
-    def render(self, curator: Curator) -> bytes:
-        """The text that Prometheus reads: the counts of all workers, and public facts of the dataset."""
-        return generate_latest(_Families([*self._collect(), *_facts(curator)]))
+    def render(self, curator: Curator, problems: Sequence[str] = ()) -> bytes:
+        """The text that Prometheus reads: the counts of all workers, and public facts of dataset, ledger and processes.
+
+        `problems` are the reasons why the server is not ready.
+        """
+        facts = (_facts(curator), report_ledger(curator.catalog.folder), report_readiness(problems), _processes())
+        return generate_latest(_Families([*self._collect(), *chain(*facts)]))
 
     def read_questions(self) -> QuestionCounts:
         """What all workers counted of questions."""
@@ -113,10 +137,11 @@ class Metrics:
         folder = os.environ.get(FOLDER_VARIABLE)
         if folder is None:
             return self._registry.collect()
-        # A worker that was killed while it created its file has left an empty one, which the library cannot read.
-        files = [str(path) for path in sorted(Path(folder).glob("*.db")) if _size(path)]
-        merged: Iterable[Metric] = MultiProcessCollector.merge(files)  # type: ignore[no-untyped-call]
-        return merged
+        with reading_counts(Path(folder)):
+            # A worker that was killed while it created its file has left an empty one, which the library cannot read.
+            files = [str(path) for path in sorted(Path(folder).glob("*.db")) if _size(path)]
+            merged: Iterable[Metric] = MultiProcessCollector.merge(files)  # type: ignore[no-untyped-call]
+            return merged
 
 
 def _by_label(samples: Iterable[Sample], label: str) -> dict[str, int]:
@@ -128,9 +153,9 @@ def _by_label(samples: Iterable[Sample], label: str) -> dict[str, int]:
 def _take_room() -> None:
     """Take room on the disk for the counts of this process: on one that is full later, writing them would end it."""
     folder = os.environ.get(FOLDER_VARIABLE)
-    for path in [] if folder is None else Path(folder).glob(f"*_{os.getpid()}.db"):
-        with path.open("r+b") as file:
-            os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
+    for kind in () if folder is None else _FILES:
+        with (Path(folder or "") / f"{kind}_{os.getpid()}.db").open("ab") as file:
+            os.posix_fallocate(file.fileno(), 0, _ROOM_BYTES)
 
 
 class _Families:
@@ -147,6 +172,17 @@ def _gauge(name: str, meaning: str, registry: CollectorRegistry) -> Gauge:
     return Gauge(name, meaning, registry=registry, multiprocess_mode="livesum")
 
 
+def _processes() -> Iterator[Metric]:
+    """What the processes of the server use, and how often one was replaced; without a parent, of this one alone."""
+    folder = os.environ.get(FOLDER_VARIABLE)
+    if folder is None:
+        yield from measure_processes(os.getpid(), ())
+        yield from report_restarts(0)
+        return
+    yield from measure_processes(os.getppid(), list_workers(Path(folder)))
+    yield from report_restarts(read_restarts(Path(folder)))
+
+
 def _facts(curator: Curator) -> Iterator[Metric]:
     yield from _budget(curator.ledger.account())
     version = curator.catalog.version
@@ -159,8 +195,11 @@ def _budget(account: Filter) -> Iterator[Metric]:
     spent = {"rho": used.rho_units * EPSILON_UNIT, "delta": used.delta_units * DELTA_UNIT}
     if (epsilon := account.spent_epsilon()) is not None:
         spent["epsilon"] = epsilon
-    whole = {"epsilon": total.epsilon, "rho": total.rho, "delta": total.delta}
-    yield _amounts("adomnia_budget_total", "The budget of the dataset.", whole)
+    # Not all of delta: the rest pays for converting rho into epsilon, and no question can spend it.
+    whole = {"epsilon": total.epsilon, "rho": total.rho, "delta": total.event_delta}
+    yield _amounts(
+        "adomnia_budget_total", "The budget of the dataset; of delta, the part that questions may spend.", whole
+    )
     yield _amounts(
         "adomnia_budget_spent", "What was spent of it; epsilon only while it is what the budget is held to.", spent
     )

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import select
 import socket
-import ssl
 from contextlib import suppress
 from threading import BoundedSemaphore, Event, Thread
 from typing import TYPE_CHECKING
 
-from adomnia.server.running.raw_replies import raw_page, raw_reply
+from adomnia.server.running.raw_replies import RawReply
+from adomnia.server.services import RequestSummary
 
 if TYPE_CHECKING:
-    from adomnia.server.settings import Settings
+    import ssl
+
+    from adomnia.server.running.logs import Logs
 
 __all__ = ["StandIn"]
 
 _SAYS = ("The server", "has no worker that can answer now", "try again in 1 s")
-REPLY, PAGE = raw_reply(503, "unavailable", *_SAYS), raw_page(503, *_SAYS)
 _MOST_AT_ONCE = 16  # more wait in the queue of the socket
 _CALLER_SECONDS = 2.0
 _WAIT_SECONDS = 0.1
@@ -27,17 +28,14 @@ _HEAD_BYTES, _MOST_READS = 65_536, 64
 class StandIn:
     """A thread of the parent that accepts connections from the listening socket, only while it is asked to."""
 
-    def __init__(self, settings: Settings, listener: socket.socket) -> None:
-        self._settings, self._listener = settings, listener
-        self._tls: ssl.SSLContext | None = None
+    def __init__(self, listener: socket.socket, logs: Logs) -> None:
+        self._listener, self._logs = listener, logs
+        self.tls: ssl.SSLContext | None = None  # of the next connections
         self._wanted, self._ended = Event(), Event()
         self._room = BoundedSemaphore(_MOST_AT_ONCE)
         self._thread = Thread(target=self._accept, name="adomnia-stand-in", daemon=True)
 
     def start(self) -> None:
-        if self._settings.certificate is not None:
-            self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            self._tls.load_cert_chain(self._settings.certificate, self._settings.key)
         self._thread.start()
 
     def answer(self, wanted: bool) -> None:
@@ -69,25 +67,27 @@ class StandIn:
         try:
             with suppress(OSError), connection:
                 connection.settimeout(_CALLER_SECONDS)
-                if self._tls is None:
-                    _reply(connection)
+                if (tls := self.tls) is None:
+                    self._reply(connection)
                 else:
-                    with self._tls.wrap_socket(connection, server_side=True) as encrypted:
-                        _reply(encrypted)
+                    with tls.wrap_socket(connection, server_side=True) as encrypted:
+                        self._reply(encrypted)
         finally:
             self._room.release()
 
-
-def _reply(connection: socket.socket) -> None:
-    """Read the head of a request, whatever it asks, and reply; the rest is read too, or the reply may be lost."""
-    head = b""
-    while b"\r\n\r\n" not in head and len(head) < _HEAD_BYTES:
-        piece = connection.recv(_HEAD_BYTES)
-        if not piece:
-            return
-        head += piece
-    connection.sendall(PAGE if b"text/html" in head.partition(b"\r\n\r\n")[0].lower() else REPLY)
-    connection.shutdown(socket.SHUT_WR)
-    for _ in range(_MOST_READS):
-        if not connection.recv(_HEAD_BYTES):
-            return
+    def _reply(self, connection: socket.socket) -> None:
+        """Read the head of a request, whatever it asks, and reply; the rest is read too, or the reply may be lost."""
+        head = b""
+        while b"\r\n\r\n" not in head and len(head) < _HEAD_BYTES:
+            piece = connection.recv(_HEAD_BYTES)
+            if not piece:
+                return
+            head += piece
+        reply = RawReply(503, "unavailable", *_SAYS)
+        self._logs.log_request(RequestSummary.unrouted(reply.status, reply.request_id))
+        is_page = b"text/html" in head.partition(b"\r\n\r\n")[0].lower()
+        connection.sendall(reply.to_page() if is_page else reply.to_json())
+        connection.shutdown(socket.SHUT_WR)
+        for _ in range(_MOST_READS):
+            if not connection.recv(_HEAD_BYTES):
+                return

@@ -13,7 +13,10 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 from adomnia.errors import Refusal
+from adomnia.server.running.certificates import open_certificate
 from adomnia.server.running.channel import ControlChannel, fault_from_record
+from adomnia.server.running.dead_counts import add_up_dead
+from adomnia.server.running.restart_count import RestartCount
 from adomnia.server.running.run_folder import FOLDER_VARIABLE, remove_gauges
 from adomnia.server.running.stand_in import StandIn
 from adomnia.server.running.worker_states import HUNG_SECONDS, WorkerStates
@@ -63,13 +66,19 @@ class Supervisor:
         self._signals: list[int] = []
         self._announced = self._has_served = False
         self._states = WorkerStates.open(run_folder, settings.workers)
-        self._stand_in = StandIn(settings, listener)
+        self._restarts = RestartCount(run_folder)
+        self._stand_in = StandIn(listener, logs)
+        self._certificate = open_certificate(settings, logs)
+        self._renew = False
         self._turned = self._watched_since = monotonic()
 
     def run(self, callbacks: StartCallbacks) -> int:
         """Run until a signal, and return the exit code. Raise the refusal of the first workers, if there is one."""
         for each in (signal.SIGTERM, signal.SIGINT):
             signal.signal(each, self._on_signal)
+        if self._certificate is not None:
+            signal.signal(signal.SIGHUP, self._on_hangup)
+            self._stand_in.tls = self._certificate.context
         self._stand_in.start()
         try:
             self._start_missing()
@@ -81,12 +90,30 @@ class Supervisor:
                         self._handle(worker, message, callbacks)
                 self._start_missing()
                 self._stand_in_if_needed()
+                self._renew_certificate()
         finally:
             code = self._stop()
         return code
 
     def _on_signal(self, sig: int, _frame: FrameType | None) -> None:
         self._signals.append(sig)
+
+    def _on_hangup(self, _sig: int, _frame: FrameType | None) -> None:
+        self._renew = True
+
+    def _renew_certificate(self) -> None:
+        """Use a new certificate if there is one: at once after SIGHUP, in workers too; otherwise within a minute."""
+        if self._certificate is None:
+            return
+        if self._renew:
+            self._renew = False
+            self._certificate.check()
+            for worker in self._workers:
+                # One that does not serve yet could not take the signal, and has just read the files or will.
+                if self._states.read(worker.place).is_serving():
+                    worker.process.send_signal(signal.SIGHUP)
+        self._certificate.check_each_minute()
+        self._stand_in.tls = self._certificate.context
 
     def _kill_hung(self) -> None:
         """Kill workers that gave no sign of life for too long; not right after a pause of this process itself."""
@@ -114,8 +141,10 @@ class Supervisor:
             self._states.clear(worker.place)
             worker.channel.close()
             remove_gauges(self._run_folder, worker.process.pid)
+            add_up_dead(self._run_folder, [each.process.pid for each in self._workers])
             self._logs.write("error", event="worker died", worker=worker.process.pid, status=worker.process.returncode)
             self._deaths.append(monotonic())
+            self._restarts.add()
         if len(self._deaths) > MOST_DEATHS and self._deaths[-1] - self._deaths[0] < DEATH_SECONDS:
             why = f"stopped, because its workers died more than {MOST_DEATHS} times within a minute"
             raise Refusal("The server", why, "see the log for what they died of, and start it again", code="workers")
@@ -162,6 +191,7 @@ class Supervisor:
             worker.process.kill()
             worker.process.wait()
             worker.channel.close()
+        self._restarts.close()
         return CUT_SHORT if len(self._signals) > 1 else ENDED
 
     def _any_alive(self) -> bool:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections import Counter, deque
 from contextlib import suppress
+from contextvars import copy_context
 from dataclasses import dataclass
+from functools import partial
 from queue import SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -55,7 +57,10 @@ class FairThreadPool:
         return self._running.total()
 
     def submit(self, user: str, work: Callable[[], _Result]) -> asyncio.Future[_Result]:
-        """The future result of a job. The job goes on even if the task that waits for it is cancelled."""
+        """The future result of a job, which runs in the context of this task.
+
+        It goes on even if the task that waits for it is cancelled.
+        """
         queue = self._queues.get(user, ())
         if self.stopping:
             raise RetryLater("The server", "is stopping", _RETRY_SECONDS, code="stopping")
@@ -63,7 +68,7 @@ class FairThreadPool:
             why = "has too many questions waiting" if self.waiting >= self._queue else "has too many of yours waiting"
             raise RetryLater("The server", why, _RETRY_SECONDS, code="overload")
         loop = asyncio.get_running_loop()
-        job = _Job(user, work, loop.create_future(), loop)
+        job = _Job(user, partial(copy_context().run, work), loop.create_future(), loop)
         job.future.add_done_callback(_retrieve_exception)
         self._queues.setdefault(user, deque()).append(job)
         self.waiting += 1

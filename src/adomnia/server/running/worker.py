@@ -9,7 +9,7 @@ import signal
 import socket
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
 from threading import Event, Thread
@@ -27,6 +27,7 @@ from adomnia.server.app import create_app
 from adomnia.server.console.rendering import prepare_pages
 from adomnia.server.running.acceptor import Acceptor, ConnectionCounts
 from adomnia.server.running.answer_memory import AnswerMemory
+from adomnia.server.running.certificates import open_certificate
 from adomnia.server.running.channel import ControlChannel, fault_to_record
 from adomnia.server.running.http_protocol import MOST_CONNECTIONS, BoundedHttpProtocol
 from adomnia.server.running.logs import Logs
@@ -71,6 +72,9 @@ def open_services(
     answer_memory = AnswerMemory(settings.answer_bytes)
     dataset = tell.open(lambda: _open_dataset(settings, time_buckets, answer_memory, channel, metrics, logs))
     access = tell.open(lambda: open_access(settings.folder, ThreadPoolExecutor(1, "adomnia-access").submit))
+    if settings.behind_proxy or access.shared is not None:  # hosts may listen on ports that differ, and share visits
+        with dataset.curator() as curator:
+            settings = replace(settings, deployment=curator.catalog.name)
     return Services(
         settings=settings,
         dataset=dataset,
@@ -150,6 +154,7 @@ class _Server(uvicorn.Server):
     ) -> None:
         super().__init__(config)
         self._services, self._counts, self._listener = services, counts, listener
+        self._certificate = open_certificate(services.settings)  # the parent tells of new ones
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:  # noqa: ARG002 - it has its own
         state, loop = self.server_state, asyncio.get_running_loop()
@@ -157,11 +162,14 @@ class _Server(uvicorn.Server):
         def create_protocol() -> BoundedHttpProtocol:
             protocol = BoundedHttpProtocol(config=self.config, server_state=state, app_state={}, _loop=loop)
             protocol.behind_proxy = self._services.settings.behind_proxy
+            protocol.report = self._services.report
             return protocol
 
-        tls = self.config.ssl
+        tls = None if self._certificate is None else self._certificate.context
         self._acceptor = Acceptor(self._listener, self._counts, create_protocol, lambda: len(state.connections), tls)
         self.servers = [self._acceptor]  # type: ignore[list-item] # only ever closed
+        if self._certificate is not None:
+            loop.add_signal_handler(signal.SIGHUP, self._certificate.check)
         self.started = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -170,6 +178,9 @@ class _Server(uvicorn.Server):
     async def on_tick(self, counter: int) -> bool:
         self._acceptor.publish()
         self._services.readiness.tell()
+        if self._certificate is not None:
+            self._certificate.check_each_minute()
+            self._acceptor.tls = self._certificate.context
         if self._services.readiness.must_restart() and not self.should_exit:
             self.finish()
         return await super().on_tick(counter)
@@ -277,8 +288,6 @@ def _config(services: Services) -> uvicorn.Config:
         proxy_headers=False,
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=ceil(settings.limit) + 1,
-        ssl_certfile=settings.certificate,
-        ssl_keyfile=settings.key,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adomnia.server.console.owner.verification import read_last
+from adomnia.server.ledger_stamps import VERIFIED, read_stamp
 from kit import house
 from kit.ledgers import find_ledger
 from ledger.references import tamper
@@ -52,7 +52,7 @@ def test_a_catalog_that_is_not_served_is_told_to_the_owner_and_its_problem_to_no
 def test_a_sound_ledger_is_told_sound_with_what_came_since(own_house):
     own_house.query("alice")
     olga = Visitor.of(own_house)
-    assert "Never verified from here" in olga.read("/owner")
+    assert "Never verified on this machine" in olga.read("/owner")
     assert olga.send("/owner/ledger/verify").headers["location"] == "/owner"
     assert "Sound, 3 entries" in olga.read("/owner")
     own_house.query("bob", sql="SELECT COUNT(*) AS n FROM visits")
@@ -90,5 +90,5 @@ def test_a_ledger_that_is_not_the_one_that_was_verified_is_told_at_once(own_hous
 def test_verifying_needs_the_token_of_the_page_and_leads_to_pages_of_ours_alone(own_house):
     olga = Visitor.of(own_house)
     assert olga.send("/owner/ledger/verify", csrf="wrong").status_code == 403
-    assert read_last(folder_of(own_house)) is None
+    assert read_stamp(folder_of(own_house), VERIFIED) is None
     assert olga.send("/owner/ledger/verify", back="https://elsewhere.example").headers["location"] == "/owner"

@@ -9,8 +9,8 @@ from adomnia.errors import Refusal
 from adomnia.ledger.chain import Head
 from adomnia.ledger.journal import check_anchor, find_newest, is_on_chain
 from adomnia.server.access import Role
-from adomnia.server.console.owner.verification import Verification, read_last
 from adomnia.server.console.words import show_count, show_time
+from adomnia.server.ledger_stamps import VERIFIED, LedgerStamp, read_stamp
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,7 +50,7 @@ def _ledger_sign(visit: Visit) -> Sign:
         return Sign("Ledger", BAD, "Not sound", (str(refusal),))
     entries = "1 entry" if newest.sequence == 1 else f"{show_count(newest.sequence)} entries"
     if last is None:
-        return Sign("Ledger", UNKNOWN, entries, ("Never verified from here",), newest.hash)
+        return Sign("Ledger", UNKNOWN, entries, ("Never verified on this machine",), newest.hash)
     if last.problem:
         return Sign("Ledger", BAD, "Not sound", (f"Verified {show_time(last.at)} UTC: {last.problem}",), newest.hash)
     newer = newest.sequence - last.entries
@@ -58,10 +58,10 @@ def _ledger_sign(visit: Visit) -> Sign:
     return Sign("Ledger", GOOD, f"Sound, {entries}", (f"Verified {show_time(last.at)} UTC{since}",), newest.hash)
 
 
-def _look_at_chain(ledger: Ledger, folder: Path) -> tuple[Head, Verification | None]:
+def _look_at_chain(ledger: Ledger, folder: Path) -> tuple[Head, LedgerStamp | None]:
     """The newest entry, and what was verified last; refuse a ledger that lost what the anchor or that look had seen."""
     last, anchor = (
-        read_last(folder),
+        read_stamp(folder, VERIFIED),
         ledger.place.anchor.read(),
     )  # before the entries: read after them, it could be ahead of them
     with ledger.snapshot() as records:

@@ -15,12 +15,12 @@ from adomnia.ledger.accounts import DATASET, account_name
 from adomnia.ledger.journal import check_anchor, find_newest
 from adomnia.server.console.owner.accounts import name_account
 from adomnia.server.console.owner.entries import KINDS, EntryRow, describe_entry
-from adomnia.server.console.owner.verification import read_last
 from adomnia.server.console.rendering import PART, Page
 from adomnia.server.console.visits import show
 from adomnia.server.free_work import ask_free
 from adomnia.server.ledger_csv import write_csv
 from adomnia.server.ledger_index import EntryFilter, LedgerIndex
+from adomnia.server.ledger_stamps import VERIFIED, read_stamp
 from adomnia.server.ledger_view import read_chosen
 from adomnia.server.problems import status_of
 from adomnia.server.replies import EncodedReply, PiecewiseResponse, encode_within
@@ -119,7 +119,7 @@ def _read(visit: Visit, asked: LedgerQuery, index: LedgerIndex) -> Page:
         "kinds": {kind: each.plural for kind, each in KINDS.items()},
         "accounts": _list_accounts(catalog, asked.wanted.account),
         "most_exported": _MOST_EXPORTED,
-        "verified": read_last(catalog.folder),
+        "verified": read_stamp(catalog.folder, VERIFIED),
         "problem": problem,
     }
     return Page("owner_ledger.html", filling, 200 if problem is None else status_of(problem))

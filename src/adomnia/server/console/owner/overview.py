@@ -14,9 +14,9 @@ from adomnia.server.console.owner.accounts import list_accounts
 from adomnia.server.console.owner.collusion import report_collusion
 from adomnia.server.console.owner.health import list_signs
 from adomnia.server.console.owner.refusals import report_refusals
-from adomnia.server.console.owner.verification import verify_ledger
 from adomnia.server.console.rendering import Page
 from adomnia.server.console.visits import show
+from adomnia.server.ledger_stamps import verify_ledger
 from adomnia.server.routes.requests import read_dataset
 
 if TYPE_CHECKING:
