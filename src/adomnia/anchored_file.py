@@ -98,6 +98,7 @@ class AnchoredFile:
                     mark = _add_mark(connection, newest)
                 self._check_files()  # else it went into a file that nobody will find again
                 anchor.advance(mark)
+                self._seen = mark
 
     def close(self) -> None:
         """Close the file for good."""
@@ -140,9 +141,9 @@ class AnchoredFile:
                 with write_transaction(connection, self._format):
                     _make_tables(connection, self._format)
                     marks = _read_marks(connection)
-                    newest = (
-                        self._compare(marks, anchor.mark) if marks or not is_first else _add_mark(connection, _NOTHING)
-                    )
+                    if is_first and not marks:
+                        marks = [_add_mark(connection, _NOTHING)]
+                    newest = self._compare(marks, anchor.mark)
                     self._prepare(connection)
                 identify_open(self._path, ("",))
                 anchor.advance(newest)
@@ -156,7 +157,7 @@ class AnchoredFile:
         newest = marks[0] if marks else _NOTHING
         is_behind = anchored not in {*marks, _NOTHING}
         went_back = newest.number <= self._seen.number and newest != self._seen
-        if not marks or is_behind or went_back:
+        if newest == _NOTHING or is_behind or went_back:
             raise FilesReplacedError
         self._seen = newest
         return newest

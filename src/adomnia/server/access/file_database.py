@@ -83,7 +83,8 @@ class FileDatabase(Database):
 
     def __init__(self, path: Path, clock: Clock, defer: Callable[[Callable[[], None]], object] = run_now) -> None:
         super().__init__(clock, defer)
-        with _explain_errors():
+        self._told: str | None = None  # the error that the log has since the last success
+        with self._explain_errors():
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._writer = AnchoredFile(path, ACCESS_FORMAT)
             try:
@@ -98,13 +99,13 @@ class FileDatabase(Database):
 
     def rows(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         """All rows of a query, including what other processes have committed."""
-        with _explain_errors():
+        with self._explain_errors():
             return self._reader.read(lambda connection: connection.execute(statement, values).fetchall())
 
     @contextmanager
     def transaction(self) -> Iterator[AccessTransaction]:
         """A write transaction, undone as a whole if it fails and durable at its end; it also records the time."""
-        with _explain_errors(), self._writer.write() as connection:
+        with self._explain_errors(), self._writer.write() as connection:
             latest = connection.execute("SELECT latest FROM clock").fetchone()[0]
             transaction = AccessTransaction(connection.execute, self._clock.now(latest))
             transaction.run("UPDATE clock SET latest = ?", transaction.now)
@@ -115,12 +116,15 @@ class FileDatabase(Database):
         self._reader.close()
         self._writer.close()
 
-
-@contextmanager
-def _explain_errors() -> Iterator[None]:
-    """Turn errors of the file into ones for the owner; the log has their names."""
-    try:
-        yield
-    except (sqlite3.Error, OSError) as error:
-        _log.error("The file of users is in trouble: %s, %s", name_error(error), name_file(error, "access.sqlite"))
-        raise explain_error(error, ACCESS_FORMAT) from error
+    @contextmanager
+    def _explain_errors(self) -> Iterator[None]:
+        """Turn errors of the file into ones for the owner; the log has their names, each once until it is over."""
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            name = name_error(error)
+            if name != self._told:
+                _log.error("The file of users is in trouble: %s, %s", name, name_file(error, "access.sqlite"))
+            self._told = name
+            raise explain_error(error, ACCESS_FORMAT) from error
+        self._told = None
