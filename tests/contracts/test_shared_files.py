@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import random
 import re
 import shutil
+import time
 from pathlib import Path
 
 import pytest
 
 import adomnia
 from adomnia.errors import AdomniaError
+from kit.children import Child
 from kit.shared_files import KINDS, held
 
 ROOT = Path(adomnia.__file__).parent
@@ -144,6 +147,26 @@ def test_a_file_that_comes_back_is_used_again(kind, tmp_path):
             assert not path.exists()
             away.rename(path)
             assert server.knows("first") == "True"
+
+
+@pytest.mark.parametrize("kind", KINDS[1:], ids=str)
+@pytest.mark.parametrize("rounds", [2, pytest.param(40, marks=pytest.mark.soak)])
+def test_who_is_killed_or_robbed_of_files_loses_nothing_that_was_reported(kind, rounds, tmp_path):
+    path, moments, done = tmp_path / kind.name, random.Random(rounds), []
+    with held(path) as server:
+        for number in range(rounds):
+            writers = [Child("kit.shared_files", "write_on", str(path), f"{number}{name}") for name in "ab"]
+            said = [writer.stdout.readline().strip() for writer in writers]  # both have begun
+            for _ in range(4):
+                time.sleep(moments.uniform(0.0, 0.05))
+                FAULTS[moments.choice(HARMLESS[:3])](path, path)
+            for writer in writers:
+                writer.kill()
+                said += writer.communicate(timeout=60)[0].split()
+            assert [each for each in said if server.knows(each) != "True"] == []
+            done += said
+    with kind.open(path) as file:
+        assert [each for each in done if not kind.knows(file, each)] == []
 
 
 def list_sources(pattern) -> set[str]:

@@ -6,6 +6,7 @@ import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -135,3 +136,16 @@ def hold(path: str) -> None:
                 said = error
             sys.stdout.write(f"{said}\n")
             sys.stdout.flush()
+
+
+def write_on(path: str, name: str) -> None:
+    """Write without end, and say what was reported as done."""
+    kind = find_kind(Path(path))
+    for number in count():
+        try:
+            with kind.open(Path(path)) as file:
+                kind.write(file, f"{name}-{number}")
+        except AdomniaError:
+            continue
+        sys.stdout.write(f"{name}-{number}\n")
+        sys.stdout.flush()
