@@ -33,7 +33,7 @@ LAYERS = [
     {"noise", "catalog"},
     {"mechanisms"},
     {"engines", "ledger", "statistics", "figures"},
-    {"methods"},
+    {"methods", "anchored_file"},
     {"plans"},
     {"pricing"},
     {"sql", "releases"},

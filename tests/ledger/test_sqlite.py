@@ -1,4 +1,4 @@
-"""Files of SQLite that processes share, of both formats: private, durable, recognized, and never half made."""
+"""Files of SQLite that processes share, of every format: private, durable, recognized, and never half made."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ import stat
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
 
 import pytest
 
 from adomnia.errors import Refusal, Unavailable
-from adomnia.ledger import durable_file, schema, sqlite
+from adomnia.ledger import durable_file, sqlite
 from adomnia.ledger.schema import LEDGER_FORMAT
 from adomnia.ledger.sqlite import (
-    FileFormat,
     execute_patiently,
     explain_error,
     is_transient,
@@ -25,49 +23,12 @@ from adomnia.ledger.sqlite import (
     name_error,
     name_file,
 )
-from adomnia.server.access import ACCESS, Access, Role, file_database
-from adomnia.server.access.file_database import ACCESS_FORMAT
+from kit.shared_files import KINDS, LEDGER
 from kit.sharing import counted_elsewhere, created_meanwhile
-from ledger.references import answered, child, opened
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from ledger.references import child
 
 
-@dataclass(frozen=True)
-class Kind:
-    """One format as its own program uses it: how it opens a file and adds `rows` rows to a table."""
-
-    file_format: FileFormat
-    name: str
-    open: Callable[..., Any]
-    write: Callable[[Any, object], object]
-    table: str
-    rows: int
-    where: tuple[Any, str]  # the name under which the maker of its tables finds the format
-
-
-LEDGER = Kind(
-    LEDGER_FORMAT,
-    name="ledger.db",
-    open=opened,
-    write=lambda ledger, name: answered(ledger, name=name),
-    table="entries",
-    rows=2,
-    where=(schema, "LEDGER_FORMAT"),
-)
-USERS = Kind(
-    ACCESS_FORMAT,
-    name=ACCESS,
-    open=lambda path: Access.open(path.parent),
-    write=lambda access, name: access.add_user(f"{name}", Role.AUDITOR),
-    table="users",
-    rows=1,
-    where=(file_database, "ACCESS_FORMAT"),
-)
-
-
-@pytest.fixture(params=[LEDGER, USERS], ids=["ledger", "access"])
+@pytest.fixture(params=KINDS, ids=str)
 def kind(request):
     return request.param
 
@@ -115,12 +76,11 @@ def connections(monkeypatch) -> list[sqlite3.Connection]:
 
 
 def test_every_file_is_its_owners_alone(kind, path, tmp_path):
-    with kind.open(path):
-        files = [
-            file for file in tmp_path.iterdir() if file.name in {path.name, f"{path.name}-shm", f"{path.name}-wal"}
-        ]
-        assert len(files) == 3
-        assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
+    with kind.open(path) as file:
+        kind.write(file, "one")
+        names = {file.name for file in tmp_path.iterdir() if stat.S_IMODE(file.stat().st_mode) == 0o600}
+        assert names.issuperset(f"{path.name}{suffix}" for suffix in ("", ".anchor", *kind.beside))
+        assert {file.name for file in tmp_path.glob(f"{path.name}*")} == names
 
 
 def test_a_commit_is_durable_before_it_is_reported(kind, path, monkeypatch):
@@ -128,10 +88,11 @@ def test_a_commit_is_durable_before_it_is_reported(kind, path, monkeypatch):
     with kind.open(path):
         assert made
         for connection in made:
-            assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-            assert connection.execute("PRAGMA synchronous").fetchone() == (2,)  # FULL
+            assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal" if kind.beside else "delete",)
+            assert connection.execute("PRAGMA synchronous").fetchone() == (2 if kind.beside else 3,)  # FULL, EXTRA
 
 
+@pytest.mark.parametrize("kind", [LEDGER], ids=str)
 def test_a_disk_without_write_ahead_logs_is_refused(kind, path, monkeypatch):
     def execute(connection, file_format, statement, *values):
         rows = execute_patiently(connection, file_format, statement, *values)
@@ -186,7 +147,7 @@ def test_another_programs_database_is_refused_and_left_as_it_was(kind, path, fac
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize(("kind", "other"), [(LEDGER, USERS), (USERS, LEDGER)], ids=["ledger", "access"])
+@pytest.mark.parametrize(("kind", "other"), list(zip(KINDS, (*KINDS[1:], KINDS[0]), strict=True)), ids=str)
 def test_a_file_of_the_one_format_is_not_taken_for_the_other(kind, other, tmp_path):
     path = tmp_path / kind.name
     other.open(tmp_path / other.name).close()
@@ -199,9 +160,11 @@ def test_a_file_of_the_one_format_is_not_taken_for_the_other(kind, other, tmp_pa
 
 def test_a_later_format_is_refused(kind, path):
     kind.open(path).close()
-    change(path, "PRAGMA user_version = 2")
+    version = kind.file_format.version
+    change(path, f"PRAGMA user_version = {version + 1}")
     refusal = refusal_of(kind, path)
-    assert (refusal.why, refusal.fix) == ("has format 2, not 1", "open it with the version that wrote it")
+    why = f"has format {version + 1}, not {version}"
+    assert (refusal.why, refusal.fix) == (why, "open it with the version that wrote it")
     assert refusal.code == kind.file_format.code
 
 
@@ -219,7 +182,7 @@ def test_tables_that_are_half_made_are_not_kept(kind, path, monkeypatch):
 @pytest.mark.parametrize("content", [None, b"canary" * 1000], ids=["of another format", "no database"])
 def test_an_open_that_fails_leaves_no_file_open(kind, path, monkeypatch, content):
     kind.open(path).close()
-    change(path, "PRAGMA user_version = 2")
+    change(path, "PRAGMA user_version = 99")
     if content is not None:
         path.write_bytes(content)
     made = connections(monkeypatch)
@@ -227,6 +190,40 @@ def test_an_open_that_fails_leaves_no_file_open(kind, path, monkeypatch, content
     assert len(made) == 1
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
         made[0].execute("SELECT 1")
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.file_format.upgrades], ids=str)
+def test_a_file_of_an_earlier_version_keeps_what_is_in_it(kind, path):
+    make_earlier(kind, path)
+    with kind.open(path) as file:
+        kind.write(file, "later")
+        assert kind.knows(file, "earlier")
+        assert kind.knows(file, "later")
+    assert not list(path.parent.glob("*-wal"))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.file_format.upgrades], ids=str)
+def test_a_file_that_an_earlier_version_has_open_is_refused(kind, path, impatient):
+    """What it has open in its log it would not see any more."""
+    make_earlier(kind, path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as server:
+        server.execute(f"SELECT COUNT(*) FROM {kind.table}").fetchall()
+        refusal = refusal_of(kind, path)
+        assert (refusal.why, refusal.code) == (
+            "is still open in an earlier version of this program",
+            kind.file_format.code,
+        )
+    with kind.open(path) as file:
+        assert kind.knows(file, "earlier")
+
+
+def make_earlier(kind, path) -> None:
+    """A file as version 1 left it: with a write-ahead log, and without an anchor."""
+    with kind.open(path) as file:
+        kind.write(file, "earlier")
+    for statement in ("DROP TABLE marks", "PRAGMA user_version = 1", "PRAGMA journal_mode = WAL"):
+        change(path, statement)
+    path.with_name(f"{path.name}.anchor").unlink()
 
 
 def test_who_finds_it_locked_waits():

@@ -16,7 +16,7 @@ from time import monotonic, sleep
 from adomnia.ledger.chain import GENESIS, Head, damage_refusal
 from adomnia.ledger.failpoints import reach
 
-__all__ = ["Anchor", "LockedAnchor", "MemoryAnchor"]
+__all__ = ["Anchor", "LockedAnchor", "MemoryAnchor", "lock_patiently"]
 
 _LINE = re.compile(r"([0-9]{20}) ([0-9a-f]{64})\n")
 _POLL_SECONDS = 0.0005
@@ -97,7 +97,7 @@ class Anchor:
         except FileNotFoundError:
             raise damage_refusal("has lost its anchor") from None
         try:
-            _lock_patiently(descriptor)
+            lock_patiently(descriptor)
             try:
                 yield LockedAnchor(descriptor, self.path)
             finally:
@@ -124,7 +124,8 @@ class MemoryAnchor:
         self.head = head
 
 
-def _lock_patiently(descriptor: int) -> None:
+def lock_patiently(descriptor: int) -> None:
+    """Lock an open file against every other opening of it."""
     deadline = monotonic() + _PATIENCE_SECONDS
     while True:
         try:

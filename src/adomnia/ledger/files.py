@@ -29,18 +29,18 @@ class FilesReplacedError(OSError):
         super().__init__(errno.ESTALE, "files removed or replaced")
 
 
-def identify(path: Path) -> tuple[tuple[int, int] | None, ...]:
+def identify(path: Path, suffixes: tuple[str, ...] = _SUFFIXES) -> tuple[tuple[int, int] | None, ...]:
     """Which files stand at the names of a database, of its log and of its shared memory; None where there is none."""
-    return tuple(_number(f"{path}{suffix}") for suffix in _SUFFIXES)
+    return tuple(_number(f"{path}{suffix}") for suffix in suffixes)
 
 
-def identify_open(path: Path) -> tuple[tuple[int, int] | None, ...]:
+def identify_open(path: Path, suffixes: tuple[str, ...] = _SUFFIXES) -> tuple[tuple[int, int] | None, ...]:
     """Which files stand at the names of a database that was just opened, if this process has all of them open.
 
     SQLite has one shared memory for all connections of a process to a file: a new connection gets that of an older one,
     also if another has its name since, and would go by an index that is not of the log at its name.
     """
-    files, opened = identify(path), set()
+    files, opened = identify(path, suffixes), set()
     for descriptor in os.listdir("/proc/self/fd"):  # noqa: PTH208 - names, not paths
         with suppress(OSError):  # closed meanwhile, by another thread
             found = os.fstat(int(descriptor))

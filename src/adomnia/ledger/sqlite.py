@@ -7,12 +7,12 @@ descriptor of it, and the next process to close the database would then delete t
 import errno
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from adomnia.errors import Refusal, Unavailable
 
@@ -20,17 +20,22 @@ __all__ = [
     "FileFormat",
     "Trouble",
     "check_format",
+    "check_writable",
     "connect",
+    "connect_checked",
     "connect_read_only",
     "create_tables",
     "execute_patiently",
     "explain_error",
+    "is_busy",
     "is_damage",
     "is_new",
     "is_transient",
     "leaves_doubt",
     "name_error",
     "name_file",
+    "retry_while_busy",
+    "upgrade_tables",
     "write_transaction",
 ]
 
@@ -44,6 +49,7 @@ _ERRNO = {
     errno.ESTALE: sqlite3.SQLITE_PROTOCOL,
 }
 _TRANSIENT = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_BUSY}
+_Result = TypeVar("_Result")
 
 
 class Trouble(NamedTuple):
@@ -59,6 +65,7 @@ class FileFormat:
     """One kind of file: what marks it, which tables it has, and what its owner is told when it cannot be used.
 
     `troubles` has SQLite's primary result codes as keys; errors of the operating system are translated to them.
+    `upgrades` has, for each earlier version that can be opened, the statements that make it one of this version.
     """
 
     name: str
@@ -70,6 +77,7 @@ class FileFormat:
     fix_if_foreign: str
     code: str = "refused"
     busy_seconds: float = 30.0
+    upgrades: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
 
 def explain_error(error: Exception, file_format: FileFormat) -> Unavailable:
@@ -98,6 +106,11 @@ def is_transient(error: Exception) -> bool:
     return isinstance(error, sqlite3.Error) and _result_code(error) in _TRANSIENT
 
 
+def is_busy(error: Exception) -> bool:
+    """Whether another process holds a lock."""
+    return isinstance(error, sqlite3.Error) and _result_code(error) == sqlite3.SQLITE_BUSY
+
+
 def is_damage(error: Exception) -> bool:
     """Whether the file itself is wrong, and trying again is of no use."""
     return isinstance(error, sqlite3.Error) and _result_code(error) in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
@@ -121,11 +134,18 @@ def connect(path: Path | None, file_format: FileFormat) -> sqlite3.Connection:
     """
     if path is None:
         return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    return connect_checked(path, file_format, _keep_log)
+
+
+def connect_checked(
+    path: Path, file_format: FileFormat, make_durable: Callable[[sqlite3.Connection, FileFormat], None]
+) -> sqlite3.Connection:
+    """Open a file, empty if it is new; before anything else is changed it is known to be of this format."""
     _create_file(path)
     connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
     try:
         check_format(connection, file_format)
-        _make_durable(connection, file_format)
+        make_durable(connection, file_format)
     except BaseException:
         connection.close()
         raise
@@ -143,6 +163,11 @@ def _create_file(path: Path) -> None:
     """Create a file that its owner alone may read, if there is none; SQLite gives its other files the same mode."""
     with suppress(FileExistsError):
         os.mknod(path)  # not open(): closing its descriptor would end the locks of this process
+    check_writable(path)
+
+
+def check_writable(path: Path) -> None:
+    """Raise an error for a file that this process may not write, also if it was opened before that."""
     if not os.access(path, os.R_OK | os.W_OK, effective_ids=True):
         raise PermissionError(errno.EACCES, "may not be written")
 
@@ -156,9 +181,9 @@ def check_format(connection: sqlite3.Connection, file_format: FileFormat) -> boo
         connection.execute("COMMIT")
 
 
-def _make_durable(connection: sqlite3.Connection, file_format: FileFormat) -> None:
+def _keep_log(connection: sqlite3.Connection, file_format: FileFormat) -> None:
     if execute_patiently(connection, file_format, "PRAGMA journal_mode = WAL") != [("wal",)]:
-        # In the other modes a power cut can undo a transaction that was reported as done.
+        # With the same `synchronous` but another mode a power cut can undo a transaction that was reported as done.
         why, fix = "is on a disk that cannot keep a write-ahead log", "put it on a local disk"
         raise Refusal(file_format.name, why, fix, code=file_format.code)
     connection.execute("PRAGMA synchronous = FULL")
@@ -171,7 +196,7 @@ def is_new(connection: sqlite3.Connection, file_format: FileFormat) -> bool:
     rows = [execute_patiently(connection, file_format, f"PRAGMA {fact}") for fact in facts]
     application_id, version, changes = (row[0] for (row,) in rows)
     ours = application_id == file_format.application_id
-    if ours and version != file_format.version:
+    if ours and version not in {file_format.version, *file_format.upgrades}:
         why, fix = f"has format {version}, not {file_format.version}", "open it with the version that wrote it"
         raise Refusal(file_format.name, why, fix, code=file_format.code)
     if not ours and (application_id or version or changes):
@@ -188,13 +213,22 @@ def create_tables(connection: sqlite3.Connection, file_format: FileFormat) -> No
     connection.execute(f"PRAGMA user_version = {file_format.version}")
 
 
+def upgrade_tables(connection: sqlite3.Connection, file_format: FileFormat) -> None:
+    """Make a file of an earlier version one of this version. To be called in a transaction that found it not new."""
+    ((version,),) = connection.execute("PRAGMA user_version").fetchall()
+    for statement in file_format.upgrades.get(version, ()):
+        connection.execute(statement)
+    if version != file_format.version:
+        connection.execute(f"PRAGMA user_version = {file_format.version}")
+
+
 @contextmanager
 def write_transaction(connection: sqlite3.Connection, file_format: FileFormat) -> Iterator[None]:
     """Hold the only write transaction there is, in any process: durable at its end, or undone as a whole."""
     execute_patiently(connection, file_format, "BEGIN IMMEDIATE")
     try:
         yield
-        connection.execute("COMMIT")
+        execute_patiently(connection, file_format, "COMMIT")  # with a rollback journal it waits for readers
     finally:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
@@ -204,11 +238,16 @@ def execute_patiently(
     connection: sqlite3.Connection, file_format: FileFormat, statement: str, *values: object
 ) -> list[tuple[Any, ...]]:
     """All rows of a statement that may have to wait for another process."""
+    return retry_while_busy(lambda: connection.execute(statement, values).fetchall(), file_format)
+
+
+def retry_while_busy(work: Callable[[], _Result], file_format: FileFormat) -> _Result:
+    """Do something that another process may keep from being done for a while, and that then did nothing."""
     deadline = monotonic() + file_format.busy_seconds
     while True:
         try:
-            return connection.execute(statement, values).fetchall()
+            return work()
         except sqlite3.OperationalError as error:
-            if _result_code(error) != sqlite3.SQLITE_BUSY or monotonic() >= deadline:
+            if not is_busy(error) or monotonic() >= deadline:
                 raise
             sleep(_POLL_SECONDS)

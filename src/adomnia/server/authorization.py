@@ -44,8 +44,8 @@ def authorize(request: Request, services: Services, roles: Roles) -> Visitor | N
 
 
 async def authorize_aside(request: Request, services: Services, roles: Roles) -> Visitor | None:
-    """The same, in a thread of its own where users are not on this machine: a database that hangs stops nobody else."""
-    if services.access.is_remote:
+    """The same, in a thread of its own if users cannot be looked up at once: a database that hangs stops no others."""
+    if services.access.may_wait():
         return await asyncio.to_thread(authorize, request, services, roles)
     return authorize(request, services, roles)
 

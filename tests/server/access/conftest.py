@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
 import pytest
 from argon2 import PasswordHasher
 
@@ -10,6 +13,17 @@ from kit.postgres import database
 from server.access.trials import DATASET, PASSWORD, InFiles, InPostgres, Time
 
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+
+
+@pytest.fixture
+def tmp_path(tmp_path):
+    """In memory where that is a disk: every change waits for a disk several times, and no test here is about that."""
+    memory = Path("/dev/shm")
+    if not memory.is_dir():
+        yield tmp_path
+        return
+    with TemporaryDirectory(dir=memory) as folder:
+        yield Path(folder)
 
 
 @pytest.fixture

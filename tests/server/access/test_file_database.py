@@ -106,8 +106,9 @@ def test_who_is_known_enters_also_while_nothing_can_be_written(tmp_path, monkeyp
 
 
 def test_a_full_disk_changes_nothing(access):
-    page_count = access._database._writer.execute("PRAGMA page_count").fetchone()[0]
-    access._database._writer.execute(f"PRAGMA max_page_count = {page_count}")
+    connection = access._database._writer._connection
+    page_count = connection.execute("PRAGMA page_count").fetchone()[0]
+    connection.execute(f"PRAGMA max_page_count = {page_count}")
     added = []
     with pytest.raises(Unavailable, match="no room left"):
         for number in range(1000):

@@ -21,14 +21,14 @@ def test_without_a_url_they_are_beside_the_ledger(tmp_path, write, text):
         write(text)
     with open_access(tmp_path) as access:
         assert access.shared is None
-        assert not access.is_remote
+        assert not access.may_wait()
     assert (tmp_path / ".adomnia" / ACCESS).is_file()
 
 
 def test_with_one_they_are_in_that_database(tmp_path, write, shared_url):
     write(f'{DATASET}[ledger]\nurl = "{shared_url}"\n')
     with open_access(tmp_path) as here, open_access(tmp_path) as there:
-        assert here.is_remote
+        assert here.may_wait()
         here.add_user("olga", Role.OWNER)
         assert [user.name for user in there.users()] == ["olga"]
     assert not (tmp_path / ".adomnia").exists()

@@ -66,7 +66,9 @@ def test_files_of_before_get_the_table(tmp_path):
     with Access.open(tmp_path) as access:
         access.add_user("alice", Role.ANALYST)
     with closing(sqlite3.connect(tmp_path / ACCESS, isolation_level=None)) as connection:
-        connection.execute("DROP TABLE shares")
+        for statement in ("DROP TABLE shares", "DROP TABLE marks", "PRAGMA user_version = 1"):
+            connection.execute(statement)
+    (tmp_path / f"{ACCESS}.anchor").unlink()
     with Access.open(tmp_path) as access:
         code, share = access.create_share("alice", "monday-1")
         assert access.find_share(code) == share

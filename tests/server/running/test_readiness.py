@@ -7,8 +7,21 @@ from types import SimpleNamespace
 import pytest
 
 from adomnia.server.running import readiness as module
-from adomnia.server.running.readiness import DATA, DISK, INDEX, LEDGER, MISSING, SHARED, STUCK, Readiness, has_room
+from adomnia.server.running.readiness import (
+    DATA,
+    DISK,
+    INDEX,
+    LEDGER,
+    MISSING,
+    SHARED,
+    STUCK,
+    USERS,
+    Readiness,
+    has_room,
+)
 from adomnia.server.running.worker_states import Stage, WorkerStates
+
+CHECKED = (LEDGER, INDEX, DISK, SHARED, DATA, USERS)
 
 
 @pytest.fixture
@@ -24,7 +37,8 @@ class Parts:
 
     def readiness(self, states, place) -> Readiness:
         checks = {
-            trouble: lambda trouble=trouble: self._look(trouble) for trouble in (LEDGER, INDEX, DISK, SHARED, DATA)
+            trouble: lambda trouble=trouble: self._look(trouble)
+            for trouble in (LEDGER, INDEX, DISK, SHARED, DATA, USERS)
         }
         return Readiness(states, place, checks, self.reports.append)
 
@@ -34,7 +48,7 @@ class Parts:
         return trouble not in self.broken
 
 
-@pytest.mark.parametrize("trouble", [LEDGER, INDEX, DISK, SHARED, DATA])
+@pytest.mark.parametrize("trouble", CHECKED)
 def test_any_worker_tells_of_the_trouble_of_each(states, trouble):
     own, parts = Parts().readiness(states, 0), Parts()
     other = parts.readiness(states, 1)

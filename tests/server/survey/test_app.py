@@ -173,17 +173,15 @@ def test_a_store_that_is_gone_is_a_503_with_a_sentence_and_loses_nothing(client,
 
 def test_a_store_that_is_full_is_a_503_and_the_report_can_be_sent_again(client, store):
     sent = body()
-    store._connection.execute("PRAGMA max_page_count = 1")
+    store._file._connection.execute("PRAGMA max_page_count = 1")
     for _ in range(200):
         reply = client.post("/reports", json=body())
         if reply.status_code != 201:
             break
     assert reply.status_code in {429, 503}
-    store._connection.execute("PRAGMA query_only = ON")
-    assert client_of(store, store._path.parent).post("/reports", json=sent).status_code == 503
-    store._connection.execute("PRAGMA query_only = OFF")
-    store._connection.execute("PRAGMA max_page_count = 100000")
-    fresh = client_of(store, store._path.parent)
+    store._file._connection.execute("PRAGMA query_only = ON")
+    assert client_of(store, store._file._path.parent).post("/reports", json=sent).status_code == 503
+    fresh = client_of(store, store._file._path.parent)
     assert [fresh.post("/reports", json=sent).status_code for _ in range(2)] == [201, 200]
 
 

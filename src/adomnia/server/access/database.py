@@ -60,10 +60,9 @@ class Database(ABC):
         self._clock, self._defer = clock, defer
         self._deferred: set[str] = set()
 
-    @property
     @abstractmethod
-    def is_remote(self) -> bool:
-        """Whether a statement may wait for a network, and so may not keep an event loop."""
+    def may_wait(self) -> bool:
+        """Whether a query may have to wait, for a network or another process, and so may not keep an event loop."""
 
     @abstractmethod
     def rows(self, statement: str, *values: object) -> list[tuple[Any, ...]]:

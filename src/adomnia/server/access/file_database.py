@@ -5,21 +5,11 @@ from __future__ import annotations
 import logging
 import sqlite3
 from contextlib import contextmanager
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from adomnia.ledger.sqlite import (
-    FileFormat,
-    Trouble,
-    connect,
-    create_tables,
-    execute_patiently,
-    explain_error,
-    is_new,
-    name_error,
-    name_file,
-    write_transaction,
-)
+from adomnia.anchored_file import MARKS, AnchoredFile
+from adomnia.ledger.sqlite import FileFormat, Trouble, explain_error, name_error, name_file
+from adomnia.server.access import shares
 from adomnia.server.access.database import AccessTransaction, Database, run_now
 
 if TYPE_CHECKING:
@@ -52,6 +42,8 @@ _TABLES = (
     "CREATE UNIQUE INDEX link_ids ON links (id)",
     "CREATE INDEX attempts_on ON attempts (name)",
     "CREATE INDEX attempts_from ON attempts (address)",
+    *shares.TABLES,
+    MARKS,
 )
 _TROUBLES = {
     sqlite3.SQLITE_FULL: Trouble("has no room left on its disk", "free some space, then try again", _CODE),
@@ -60,6 +52,11 @@ _TROUBLES = {
     ),
     sqlite3.SQLITE_READONLY: Trouble("may not be written", "let this process write it and its folder", _CODE),
     sqlite3.SQLITE_CANTOPEN: Trouble("cannot be opened or created", "let this process write its folder", _CODE),
+    sqlite3.SQLITE_PROTOCOL: Trouble(
+        "was moved, removed or replaced by an older copy, or an old -wal file was put beside it",
+        "put back the file that was last in use; docs/access.md says how to go on with an older one",
+        _CODE,
+    ),
     sqlite3.SQLITE_NOTADB: Trouble("is not a database", _RESTORE, _CODE),
     sqlite3.SQLITE_CORRUPT: Trouble("is damaged", _RESTORE, _CODE),
     sqlite3.SQLITE_ERROR: Trouble("has not the tables it was made with", _RESTORE, _CODE),
@@ -67,8 +64,9 @@ _TROUBLES = {
 ACCESS_FORMAT = FileFormat(
     name="The file of users, access.sqlite,",
     application_id=0x41644163,  # "AdAc"
-    version=1,
+    version=2,
     tables=_TABLES,
+    upgrades={1: (*shares.TABLES, MARKS)},
     troubles=_TROUBLES,
     unknown_trouble=Trouble(
         "cannot be used because of an error that only the log names", "find the cause in the log", _CODE
@@ -81,62 +79,52 @@ _log = logging.getLogger("adomnia.access")
 
 
 class FileDatabase(Database):
-    """The open file, with one connection for reading and one for writing.
+    """The open file, with one connection for reading and one for writing."""
 
-    `later_tables` make the tables that the first files do not have.
-    """
-
-    is_remote = False
-
-    def __init__(
-        self,
-        path: Path,
-        clock: Clock,
-        defer: Callable[[Callable[[], None]], object] = run_now,
-        later_tables: tuple[str, ...] = (),
-    ) -> None:
+    def __init__(self, path: Path, clock: Clock, defer: Callable[[Callable[[], None]], object] = run_now) -> None:
         super().__init__(clock, defer)
-        self._reading, self._writing = Lock(), Lock()
-        with _explain_errors():
+        self._told: str | None = None  # the error that the log has since the last success
+        with self._explain_errors():
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._writer = connect(path, ACCESS_FORMAT)
+            self._writer = AnchoredFile(path, ACCESS_FORMAT)
             try:
-                with write_transaction(self._writer, ACCESS_FORMAT):
-                    if is_new(self._writer, ACCESS_FORMAT):
-                        create_tables(self._writer, ACCESS_FORMAT)
-                    for statement in later_tables:
-                        self._writer.execute(statement)
-                self._reader = connect(path, ACCESS_FORMAT)
+                self._reader = AnchoredFile(path, ACCESS_FORMAT)
             except BaseException:
                 self._writer.close()
                 raise
 
+    def may_wait(self) -> bool:
+        """Only while somebody writes, or if the file has to be opened again."""
+        return self._reader.may_wait()
+
     def rows(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         """All rows of a query, including what other processes have committed."""
-        with _explain_errors(), self._reading:
-            return execute_patiently(self._reader, ACCESS_FORMAT, statement, *values)
+        with self._explain_errors():
+            return self._reader.read(lambda connection: connection.execute(statement, values).fetchall())
 
     @contextmanager
     def transaction(self) -> Iterator[AccessTransaction]:
         """A write transaction, undone as a whole if it fails and durable at its end; it also records the time."""
-        with _explain_errors(), self._writing, write_transaction(self._writer, ACCESS_FORMAT):
-            latest = self._writer.execute("SELECT latest FROM clock").fetchone()[0]
-            transaction = AccessTransaction(self._writer.execute, self._clock.now(latest))
+        with self._explain_errors(), self._writer.write() as connection:
+            latest = connection.execute("SELECT latest FROM clock").fetchone()[0]
+            transaction = AccessTransaction(connection.execute, self._clock.now(latest))
             transaction.run("UPDATE clock SET latest = ?", transaction.now)
             yield transaction
 
     def close(self) -> None:
         """Close the file."""
-        with self._reading, self._writing:
-            self._reader.close()
-            self._writer.close()
+        self._reader.close()
+        self._writer.close()
 
-
-@contextmanager
-def _explain_errors() -> Iterator[None]:
-    """Turn errors of the file into ones for the owner; the log has their names."""
-    try:
-        yield
-    except (sqlite3.Error, OSError) as error:
-        _log.error("The file of users is in trouble: %s, %s", name_error(error), name_file(error, "access.sqlite"))
-        raise explain_error(error, ACCESS_FORMAT) from error
+    @contextmanager
+    def _explain_errors(self) -> Iterator[None]:
+        """Turn errors of the file into ones for the owner; the log has their names, each once until it is over."""
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            name = name_error(error)
+            if name != self._told:
+                _log.error("The file of users is in trouble: %s, %s", name, name_file(error, "access.sqlite"))
+            self._told = name
+            raise explain_error(error, ACCESS_FORMAT) from error
+        self._told = None

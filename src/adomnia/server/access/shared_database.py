@@ -116,8 +116,6 @@ class SharedDatabase(Database):
     Each is opened again once it is lost.
     """
 
-    is_remote = True
-
     def __init__(
         self, url: str, dataset: str, clock: Clock, defer: Callable[[Callable[[], None]], object] = run_now
     ) -> None:
@@ -129,6 +127,10 @@ class SharedDatabase(Database):
         except BaseException:
             self._writer.close()
             raise
+
+    def may_wait(self) -> bool:
+        """Always: there is a network in between."""
+        return True
 
     def rows(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         """All rows of a query, including what other hosts have committed."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SELECT", "SELECT_BY_ID", "TABLES", "create", "end", "from_row"]
 
-# Files that were made before there were shares get the table when they are opened.
+# Files of version 1 that were made before there were shares get the table when they are opened.
 TABLES = (
     """CREATE TABLE IF NOT EXISTS shares (
         id TEXT PRIMARY KEY, user TEXT NOT NULL, digest BLOB NOT NULL, request_id TEXT NOT NULL, created REAL NOT NULL

@@ -49,7 +49,7 @@ class Access:
 
         With a `defer` that runs work in another thread, identifying somebody never waits for a write.
         """
-        return cls(FileDatabase(folder / ACCESS, Clock(clock, monotonic), defer, shares.TABLES))
+        return cls(FileDatabase(folder / ACCESS, Clock(clock, monotonic), defer))
 
     @classmethod
     def open_shared(
@@ -63,10 +63,13 @@ class Access:
         """Open or create the users of a dataset in PostgreSQL, which all its hosts share, or refuse."""
         return cls(SharedDatabase(url, dataset, Clock(clock, monotonic), defer))
 
-    @property
-    def is_remote(self) -> bool:
-        """Whether asking who somebody is may wait for a network, and so may not keep an event loop."""
-        return self._database.is_remote
+    def may_wait(self) -> bool:
+        """Whether asking who somebody is may have to wait, and so may not keep an event loop."""
+        return self._database.may_wait()
+
+    def is_usable(self) -> bool:
+        """Whether somebody could be identified now; else an error or False."""
+        return self._database.rows("SELECT 1") == [(1,)]
 
     @property
     def shared(self) -> SharedDatabase | None:

@@ -27,7 +27,10 @@ __all__ = ["FIELDS", "Logs", "known_method"]
 
 FIELDS = ("event", "method", "route", "status", "user", "milliseconds", "request_id", "fault", "file", "worker", "why")
 FILES = frozenset(
-    ("access.sqlite", *(f"ledger.sqlite{end}" for end in ("", "-wal", "-shm", ".anchor", ".anchor.new", ".lock")))
+    (
+        *(f"access.sqlite{end}" for end in ("", ".anchor")),
+        *(f"ledger.sqlite{end}" for end in ("", "-wal", "-shm", ".anchor", ".anchor.new", ".lock")),
+    )
 )
 """The files that may be named; any other name might be somebody's."""
 HIDDEN = "(not logged)"

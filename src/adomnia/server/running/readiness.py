@@ -25,8 +25,9 @@ _LEAST_BYTES = 16 * 2**20
 # Told to anybody who asks: no path, no number, no name.
 LEDGER, INDEX, DISK = "the ledger cannot be written", "the index is not open", "its disk has little room left"
 SHARED, DATA = "the shared database cannot be reached", "the database of its data cannot be reached"
+USERS = "the file of users cannot be used"
 STUCK, MISSING = "its checks do not end", "not every worker serves"
-_TROUBLES = (LEDGER, INDEX, DISK, STUCK, SHARED, DATA)
+_TROUBLES = (LEDGER, INDEX, DISK, STUCK, SHARED, DATA, USERS)
 
 
 def list_checks(dataset: ServedDataset, access: Access, folder: Path) -> Mapping[str, Callable[[], bool]]:
@@ -44,14 +45,11 @@ def list_checks(dataset: ServedDataset, access: Access, folder: Path) -> Mapping
         with dataset.curator() as curator:
             return curator.engine.is_reachable()
 
-    def is_shared_there() -> bool:
-        return access.shared is None or access.shared.rows("SELECT 1") == [(1,)]
-
     return {
         LEDGER: is_ledger_writable,
         INDEX: is_index_open,
         DISK: lambda: has_room(folder),
-        SHARED: is_shared_there,
+        USERS if access.shared is None else SHARED: access.is_usable,
         DATA: is_data_there,
     }
 
