@@ -130,7 +130,7 @@ class State:
 
         seen = _look_at(path, record.get("index", {})) if same_key else {}  # another key orders rows in another way
         if seen and not _is_whole(seen, record.get("index", {}), path.name):
-            _log.warning("Index %s is damaged and is built again.", path.name)
+            _log.warning("The index is damaged and is built again.")
             seen = {}
         if not seen:
             self._build(path, build_unchanged)
@@ -181,7 +181,7 @@ class State:
     def discard(self, index: Path) -> None:
         """Remove an index that cannot be opened, as if nobody had built it."""
         with self._alone():
-            _log.warning("Index %s cannot be opened and is built again.", index.name)
+            _log.warning("The index cannot be opened and is built again.")
             index.unlink(missing_ok=True)
 
     def drop_files(self) -> None:
