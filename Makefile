@@ -14,7 +14,7 @@ ENGINES  := tests/engines/postgres tests/engines/spark tests/contracts/test_engi
 ANALYSES := $(addprefix tests/,accounting methods plans pricing statistics contracts/test_methods.py contracts/test_statistics.py)
 # Of the tests of sessions these run branches of the core that its own do not.
 ASKING   := $(patsubst %,tests/session/test_%.py,notebook own policies protect public session sharing sizes)
-SURFACES := $(addprefix tests/,cli client contracts/test_designs.py contracts/test_sessions.py explaining figures inspection kit local sql wire)
+SURFACES := $(addprefix tests/,cli client contracts/test_designs.py contracts/test_sessions.py contracts/test_surfaces.py explaining figures inspection kit local sql wire)
 SURFACES += $(filter-out $(ENGINES),$(wildcard tests/test_*.py)) $(filter-out $(ASKING),$(wildcard tests/session/test_*.py))
 BEYOND   := $(addprefix --ignore=,$(ENGINES) $(ANALYSES) $(SURFACES) tests/browser tests/mutants tests/server)
 # Each part of `make test` is a process that reads its own tests alone; as many run at once as there are cores, long ones first.

@@ -120,6 +120,7 @@ def table(*lines):
             table("x: {type: int, uper: 1}"),
             "x.uper: is no key of SmartNoise. Fix: did you mean upper? (known are type,",
         ),
+        (table("x: {type: int, upper: 1, upper: 9}"), "x.upper: is given twice. Fix: remove one of them."),
         (table("x: {type: int, lower: 0.5}"), "x.lower: must be a whole number within 2**53 of zero, got 0.5."),
     ],
 )

@@ -51,6 +51,11 @@ def test_weights_are_written_by_the_names_of_outputs():
     assert parse_weights(None) == {}
 
 
+def test_a_weight_is_given_once():
+    with pytest.raises(Refusal, match="is given twice"):
+        parse_weights(["pay=3", "pay=5"])
+
+
 @pytest.mark.parametrize("written", ["pay", "=3", "pay="])
 def test_a_weight_without_a_name_or_a_number_is_refused(written):
     with pytest.raises(Refusal, match="--weight"):

@@ -70,8 +70,9 @@ def test_the_budget_says_what_a_person_in_several_datasets_may_lose(town, typed,
     (other / "catalog.toml").write_text(text.replace('name = "hospital"', 'name = "other"'))
     assert "ledger join" in typed("sql", other, COUNT, *PRICE)[2]
     joined = typed("ledger", "join", other)[1]
-    assert "It is empty" in joined
-    assert "the account too that other datasets share" in joined
+    assert "has no ledger of this dataset yet. The first question creates it." in joined
+    assert "0000" not in joined
+    assert "The lifetime account that it shares with other datasets was verified and joined too." in joined
     assert typed("sql", other, COUNT, *PRICE)[0] == 0
     *_, shared = json.loads(typed("budget", other, "--format", "json")[1])
     assert [account["dataset"] for account in shared["accounts"]] == [
@@ -116,13 +117,19 @@ def test_a_machine_joins_what_others_use(hospital, typed, tmp_path, mark):
     assert "copy index.key from one of them" in typed("sql", there, COUNT, *PRICE)[2]
     shutil.copy(hospital / ".adomnia" / "index.key", there / ".adomnia" / "index.key")
     assert "ledger join" in typed("sql", there, COUNT, *PRICE)[2]
-    assert typed("ledger", "join", there)[1].startswith("This machine knows the ledger, which is sound: 3 entries")
+    joined = r"This machine {} \(PostgreSQL at .*\): 3 entries, the last with the hash [0-9a-f]{{64}}\.\n"
+    assert re.fullmatch(joined.format("has joined the ledger"), typed("ledger", "join", there)[1])
+    again = typed("ledger", "join", there)[1]
+    assert re.fullmatch(joined.format("had joined the ledger before, and it is intact"), again)
+    assert json.loads(typed("ledger", "join", there, "--format", "json")[1])["entries"] == 3
     with open_folder(there) as curator:
         assert curator.ledger.count_answers("alice") == 1
 
 
 def test_a_ledger_in_a_file_has_nothing_to_join_or_to_share(hospital, typed):
-    assert "is in a file of this machine" in typed("ledger", "join", hospital)[2]
+    refused = typed("ledger", "join", hospital)[2]
+    assert "is a file on this machine, and only a ledger in PostgreSQL can be joined. Fix: to keep it in" in refused
+    assert "nothing/catalog.toml cannot be read" in typed("ledger", "join", hospital / "nothing")[2]
     assert typed("sql", hospital, COUNT, *PRICE)[0] == 0
     assert "shares no account with others" in typed("ledger", "head", hospital, "--lifetime")[2]
 

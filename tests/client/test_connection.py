@@ -193,6 +193,7 @@ def test_a_failure_of_the_server_is_a_failure_here():
         httpx.Response(404, content=b"no such page"),
         httpx.Response(400, content=b'{"error": "text"}'),
         httpx.Response(400, content=b'{"error": {"code": "x", "what": "", "why": "", "fix": "", "position": 5}}'),
+        httpx.Response(200, content=b'{"name": "alice", "name": "bob"}'),
         httpx.Response(302, headers={"Location": "http://127.0.0.1:9/evil"}),
         httpx.Response(200, content=gzip.compress(b"{}"), headers={"Content-Encoding": "gzip"}),
         httpx.Response(

@@ -36,7 +36,7 @@ from adomnia.session.curator import LEDGER, STATE, open_folder
 from kit import hospital
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Iterator
+    from collections.abc import Callable, Coroutine, Iterator
 
     from fastapi import FastAPI
     from httpx import Response
@@ -123,17 +123,22 @@ class House:
         return {"Cookie": f"{self.services.settings.cookie}={secret}"}, visitor.csrf or ""
 
 
+def write_few(folder: Path, catalog: str) -> Path:
+    """A few people, all of them with the canary."""
+    people = [hospital.person(k, age=20 + k, sex="F", city="Oslo", name=CANARY, eye_color=CANARY) for k in range(40)]
+    visits = [hospital.visit(k, hospital="H1", diagnosis=CANARY) for k in range(40)]
+    return hospital.write(folder, people, visits, catalog)
+
+
 @cache
-def _write_once(catalog: str) -> tuple[Path, dict[str, str]]:
+def _write_once(catalog: str, write: Callable[[Path, str], Path]) -> tuple[Path, dict[str, str]]:
     """The folder of a house with its index, and everybody's token: they take longer than most tests.
 
     Nobody has asked anything.
     """
     folder = Path(mkdtemp(prefix="adomnia-house-"))
     atexit.register(shutil.rmtree, folder)
-    people = [hospital.person(k, age=20 + k, sex="F", city="Oslo", name=CANARY, eye_color=CANARY) for k in range(40)]
-    visits = [hospital.visit(k, hospital="H1", diagnosis=CANARY) for k in range(40)]
-    open_folder(hospital.write(folder, people, visits, catalog)).close()
+    open_folder(write(folder, catalog)).close()
     for file in (folder / STATE).glob(f"{LEDGER}*"):
         file.unlink()
     clock = MovingClock()
@@ -144,9 +149,14 @@ def _write_once(catalog: str) -> tuple[Path, dict[str, str]]:
 
 
 @contextmanager
-def opened(folder: Path, catalog: str = hospital.CATALOG, **settings: Any) -> Iterator[House]:
+def opened(
+    folder: Path,
+    catalog: str = hospital.CATALOG,
+    write: Callable[[Path, str], Path] = write_few,
+    **settings: Any,
+) -> Iterator[House]:
     """A house in an empty folder."""
-    prepared, tokens = _write_once(catalog)
+    prepared, tokens = _write_once(catalog, write)
     shutil.copytree(prepared, folder, dirs_exist_ok=True)
     usual: dict[str, Any] = {"workers": 1, "bucket": 0.0, "rate": 100_000.0, "burst": 100_000, "memory": "500MB"}
     made, log, clock = Settings(folder, **usual | settings), StringIO(), MovingClock()

@@ -519,10 +519,10 @@ def test_entries_that_are_found_by_something_else_than_they_say_are_noticed_by_v
     with opened(shared) as ledger:
         answered(ledger)
         tamper(shared, "UPDATE entries SET request_id = 'theirs' WHERE sequence = 2")
-        with pytest.raises(Refusal, match="has an entry 2 that is not found by what it says"):
+        with pytest.raises(Refusal, match="has an entry 2 whose columns do not match its text"):
             ledger.verify()
         tamper(shared, "UPDATE entries SET body = 'x' WHERE sequence = 2")
-        with pytest.raises(Refusal, match="has an entry 2 that is not found by what it says"):
+        with pytest.raises(Refusal, match="has an entry 2 whose columns do not match its text"):
             ledger.verify()
 
 
@@ -540,7 +540,7 @@ def test_a_machine_that_does_not_know_the_ledger_joins_it_first(shared, tmp_path
         answered(ledger)
     new = replace(shared, folder=tmp_path / "new")
     new.folder.mkdir()
-    with pytest.raises(Refusal, match=r"of test has entries, and no anchor of this machine knows them.*ledger join"):
+    with pytest.raises(Refusal, match=r"of test has entries, and this machine has no anchor of it.*ledger join"):
         opened(new)
     assert new.join() == shared.anchor.read() == new.anchor.read()
     with opened(new) as ledger:

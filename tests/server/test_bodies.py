@@ -53,6 +53,22 @@ def test_what_is_not_json_is_malformed(shared_house, body):
 
 
 @pytest.mark.parametrize(
+    ("body", "key"),
+    [
+        (b'{"sql": "SELECT 1", "epsilon": 0.1, "epsilon": 100}', "epsilon"),
+        (b'{"sql": "SELECT 1", "epsilon": 1, "parameters": {"a": 1, "\\u0061": 2}}', "a"),
+        (b'{"' + b"k" * 900 + b'": 1, "' + b"k" * 900 + b'": 1}', "k" * 100),
+    ],
+    ids=["outer", "inner", "long"],
+)
+@pytest.mark.parametrize("path", [QUERY, f"{house.DATASET}/batch", f"{house.DATASET}/price", f"{house.API}/sign-in"])
+def test_a_key_that_stands_twice_is_refused_by_its_name(shared_house, path, body, key):
+    response = shared_house.ask("alice", "POST", path, content=body, headers=JSON)
+    assert (response.status_code, code(response)) == (422, "malformed")
+    assert error_of(response) == f"has the key {key!r} twice in one object"
+
+
+@pytest.mark.parametrize(
     "body",
     [
         None,

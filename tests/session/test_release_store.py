@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from adomnia.engines.contract import silent
+from adomnia.releases.folder import write_folder
 from adomnia.session import release_store
 from adomnia.session.release_store import ReleaseEntry, ReleaseStore
 from kit.released import is_same, make_release
@@ -28,11 +29,34 @@ def test_a_release_is_kept_and_told_of(store):
 
 
 def test_another_process_finds_it_too_with_the_same_to_tell(tmp_path):
-    ReleaseStore(tmp_path).keep(make_release(private=True), silent)
+    own = make_release(private=True, made_by="bob")
+    ReleaseStore(tmp_path).keep(own, silent)
     other = ReleaseStore(tmp_path)
-    assert other.describe("ages") == ReleaseEntry.of(make_release(private=True))
-    assert other.describe("ages").private
-    assert is_same(other.find("Ages"), make_release(private=True))
+    assert other.describe("ages", "bob") == ReleaseEntry.of(own)
+    assert other.describe("ages", "bob").private
+    assert is_same(other.find("Ages", "bob"), own)
+
+
+def test_what_was_bought_is_in_a_folder_of_its_buyer_alone(store):
+    own, others, published = (make_release(private=True, made_by=name) for name in ("bob", "eve", None))
+    for each in (own, others, published):
+        store.keep(each, silent)
+    assert store.names() == store.names("bob") == store.names("eve") == ["ages"]
+    assert store.names("carol") == []
+    assert store.find("ages", "carol") is store.describe("ages", "carol") is None
+    assert [store.find("ages", name).about["made_by"] for name in ("bob", "eve", None)] == ["bob", "eve", None]
+
+
+def test_only_folders_of_analysts_are_moved_and_only_once(tmp_path):
+    store = ReleaseStore(tmp_path)
+    store.keep(make_release(), silent)
+    for name, buyer in (("mine", "bob"), ("odd", "../x")):
+        write_folder(make_release(name, private=True, made_by=buyer), tmp_path / name)
+    for _ in range(2):
+        ReleaseStore(tmp_path).separate()
+        assert sorted(each.name for each in tmp_path.iterdir()) == ["ages", "bob.own", "odd"]
+    ReleaseStore(None).separate()
+    assert ReleaseStore(tmp_path).names("bob") == ["mine"]
 
 
 def test_few_stay_in_memory_where_there_is_a_folder(tmp_path, monkeypatch):

@@ -246,17 +246,76 @@ def test_a_name_stands_for_one_question_price_and_version_for_ever(curator, alic
     assert spent(curator) == 1
 
 
-def test_a_private_name_is_nobody_elses(curator, alice):
+def test_a_private_name_stands_for_one_purchase_of_its_buyer(curator, alice):
     bob = curator.session("bob")
     bob.release("mine", QUESTION, epsilon=1, private=True)
     for make in (
-        lambda: alice.release("mine", QUESTION, epsilon=1),
-        lambda: alice.release("mine", QUESTION, epsilon=1, private=True),
         lambda: bob.release("mine", OTHER, epsilon=1, private=True),
-        lambda: bob.release("mine", QUESTION, epsilon=2, private=True),
+        lambda: bob.release("MINE", QUESTION, epsilon=2, private=True),
     ):
         assert refusal(make).code == "release_taken"
     assert (spent(curator), spent(curator, "bob")) == (1, 1)
+    alice.release("hers", OTHER, epsilon=1, private=True)
+    assert refusal(lambda: alice.release("hers", OTHER, epsilon=1)).code == "release_taken"
+
+
+def test_what_others_bought_takes_no_name_and_what_is_published_later_takes_none_away(curator, alice):
+    bob = curator.session("bob")
+    own = bob.release("mine", QUESTION, epsilon=1, private=True)
+    hers = alice.release("mine", OTHER, epsilon=1, private=True)
+    assert is_same(alice.open_release("mine"), hers)
+    published = curator.release("Mine", OTHER, epsilon=2)
+    assert is_same(bob.open_release("mine"), own)
+    assert is_same(alice.open_release("mine"), hers)
+    assert is_same(curator.session("erin").open_release("mine"), published)
+    for session, made in ((bob, own), (alice, hers), (curator.session("erin"), published)):
+        (listed,) = session.releases()
+        assert listed.about["receipt"] == made.about["receipt"]
+    assert is_same(bob.release("mine", QUESTION, epsilon=1, private=True), own)
+
+
+PRICES = {"secret": 1, "absent": 2}  # one purchase is kept under one name
+ASKED_BY_NAME = {
+    "open": lambda alice, name: alice.open_release(name),
+    "ask": lambda alice, name: alice.sql(f"SELECT COUNT(*) AS n FROM releases.{name}"),
+    "price": lambda alice, name: alice.price(f"SELECT COUNT(*) AS n FROM releases.{name}", epsilon=1),
+    "explain": lambda alice, name: alice.explain(f"SELECT COUNT(*) AS n FROM releases.{name}"),
+    "describe": lambda alice, name: alice.sql(f"DESCRIBE releases.{name}").records(),
+    "list": lambda alice, name: alice.releases(),
+    "quality": lambda alice, name: alice.quality(name, epsilon=1),
+    "compare": lambda alice, name: alice.compare("SELECT COUNT(*) FROM people", release=name, epsilon=1),
+    "publish": lambda alice, name: alice.release(name, OTHER, epsilon=1).question,
+    "buy": lambda alice, name: alice.release(name, OTHER, epsilon=PRICES[name], private=True).question,
+    "create": lambda alice, name: alice.sql(f"CREATE TABLE releases.{name} AS {OTHER}", epsilon=1).columns[0].name,
+}
+
+
+@pytest.mark.parametrize("asked", ASKED_BY_NAME)
+def test_a_name_that_somebody_else_bought_is_as_one_that_there_is_not(curator, alice, asked):
+    curator.session("bob").release("secret", QUESTION, epsilon=1, private=True)
+
+    def outcome(name):
+        try:
+            told = ASKED_BY_NAME[asked](alice, name)
+        except Refusal as refused:
+            told = refused.code, str(refused)
+        return repr(told).replace(name, "NAME")
+
+    assert outcome("secret") == outcome("absent")
+
+
+def test_what_an_earlier_version_kept_among_all_releases_is_moved_to_its_buyer(folder):
+    with adomnia.open(folder) as curator:
+        own = curator.session("bob").release("mine", QUESTION, epsilon=1, private=True)
+        published = curator.release("ages", OTHER, epsilon=1)
+    releases = folder / STATE / FOLDER
+    (releases / "bob.own" / "mine").rename(releases / "mine")
+    (releases / "bob.own").rmdir()
+    with adomnia.open(folder) as curator:
+        assert is_same(curator.session("bob").open_release("mine"), own)
+        assert is_same(curator.session("alice").open_release("ages"), published)
+        assert refusal(lambda: curator.session("alice").open_release("mine")).code == "unknown_release"
+    assert sorted(each.name for each in releases.iterdir()) == ["ages", "bob.own"]
 
 
 @pytest.mark.parametrize(

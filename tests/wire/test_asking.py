@@ -10,10 +10,11 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from adomnia.errors import Refusal
+from adomnia.json_text import read_json
 from adomnia.pricing.questions import Question
 from adomnia.privacy.losses import loss
 from adomnia.session.batch import MOST_QUESTIONS
-from adomnia.wire.amounts import read_json
+from adomnia.wire.amounts import parse_float_exactly
 from adomnia.wire.asking import (
     Ask,
     AskBatch,
@@ -30,7 +31,7 @@ COUNT = "SELECT COUNT(*) AS n FROM people"
 
 def received(model, body):
     """What a server makes of what a client sends."""
-    return TypeAdapter(model).validate_python(read_json(json.dumps(body).encode()))
+    return TypeAdapter(model).validate_python(read_json(json.dumps(body).encode(), parse_float_exactly))
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,12 @@ class _Metadata:
             place = None if mark is None else (mark.line + 1, mark.column + 1)
             why, fix = "is not YAML", "correct it there; tabs and missing spaces after a colon are common"
             raise Refusal("The SmartNoise metadata", why, fix, place) from None
+        known: set[Path] = set()
+        for path, place in _marks(self.root, ()):
+            if path in known:  # YAML's reader would take the last, and say nothing
+                what = f"{'.'.join(filter(None, path))} in the SmartNoise metadata"
+                raise Refusal(what, "is given twice", "remove one of them", place)
+            known.add(path)
 
     def refusal(self, path: Path, why: str, fix: str) -> Refusal:
         what = f"{'.'.join(filter(None, path))} in the SmartNoise metadata" if path else "The SmartNoise metadata"

@@ -20,6 +20,7 @@ from adomnia.privacy.events import to_record
 from adomnia.session import display
 from adomnia.session.columns import KeyColumn, name_ends
 from adomnia.session.listings import is_listing
+from adomnia.spreadsheets import defuse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,7 +72,7 @@ def print_csv(answer: Answer, mock: bool = False) -> None:
     ends = name_ends(answer.columns)
     names = [name for column in answer.columns for name in (column.name, *ends.get(column.name, ()))]
     rows = (",".join(map(_write_cell, record.values())) for record in answer.records())
-    text = "".join(f"{line}\n" for line in (",".join(names), *rows))
+    text = "".join(f"{line}\n" for line in (",".join(map(_write_cell, names)), *rows))
     sys.stdout.write(pages.printable(text) if sys.stdout.isatty() else text)
     for line in notes(answer, mock):
         typer.echo(pages.printable(line), err=True)
@@ -115,9 +116,9 @@ def _numeric(answer: Answer) -> Iterator[int]:
 
 
 def _write_cell(value: Cell | None) -> str:
-    """A cell of CSV: nothing is NULL, and a text without characters is not."""
+    """A cell of CSV: nothing is NULL, a text without characters is not, and no text is a formula."""
     if value is None or isinstance(value, bool):
         return "" if value is None else str(value).lower()
-    text = str(value)
+    text = defuse(value) if isinstance(value, str) else str(value)
     plain = not isinstance(value, str) or (text and not _QUOTED.search(text))
     return text if plain else '"' + text.replace('"', '""') + '"'

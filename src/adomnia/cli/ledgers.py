@@ -44,6 +44,9 @@ adomnia ledger backup examples/hospital copies/monday.sqlite
 """
 
 
+_SHARE_LEDGER = 'to keep it in PostgreSQL, add [ledger] with url = "postgresql://host/database" to catalog.toml'
+
+
 class EntryFormat(StrEnum):
     """How entries are written."""
 
@@ -145,21 +148,28 @@ def backup(
 
 @app.command(epilog=_JOIN_EXAMPLE)
 def join(folder: Folder, form: Output = Format.TABLE) -> None:
-    """Let this machine pay from a ledger in PostgreSQL that others use: verify all of it, and make an anchor."""
+    """Let this machine use a ledger in PostgreSQL that another machine created: verify it, and write an anchor."""
     from adomnia.cli import pages
     from adomnia.errors import Refusal
     from adomnia.ledger.postgres_place import PostgresPlace
+    from adomnia.postgres import describe
+    from adomnia.session.curator import read_catalog
     from adomnia.session.ledgers import locate_ledger
 
     place = locate_ledger(folder)
     if not isinstance(place, PostgresPlace):
-        raise Refusal("The ledger", "is in a file of this machine", "add [ledger] to the catalog to share one")
-    head, shares = place.join(), place.shared is not None
-    _say("This machine knows the ledger, which is sound", head, form, lifetime=shares)
+        read_catalog(folder)  # a folder without a catalog is refused as such
+        why, fix = "is a file on this machine, and only a ledger in PostgreSQL can be joined", _SHARE_LEDGER
+        raise Refusal("The ledger of this dataset", why, fix)
+    where, known, shares = describe(place.url), place.anchor.exists(), place.shared is not None
+    head = place.join()
     if form is Format.TABLE and head.sequence == 0:
-        pages.show("It is empty: nobody has asked this dataset anything yet.")
+        pages.show(f"{where}, has no ledger of this dataset yet. The first question creates it.")
+    else:
+        done = "had joined the ledger before, and it is intact" if known else "has joined the ledger"
+        _say(f"This machine {done} ({where})", head, form, lifetime=shares)
     if form is Format.TABLE and shares:
-        pages.show("It knows the account too that other datasets share with this one, which is sound.")
+        pages.show("The lifetime account that it shares with other datasets was verified and joined too.")
 
 
 def _say(sentence: str, head: Head, form: Format, **more: object) -> None:

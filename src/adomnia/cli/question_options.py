@@ -105,8 +105,9 @@ def parse_weights(written: list[str] | None) -> dict[str, Decimal]:
     for each in written or []:
         name, _, size = each.rpartition("=")
         weight = parse_number("weight", size) if name else None
-        if weight is None:
-            raise Refusal(f"--weight {each!r}", "does not name an output and its weight", "write --weight pay=3")
+        if weight is None or name in weights:
+            why = "does not name an output and its weight" if weight is None else "is given twice"
+            raise Refusal(f"--weight {each!r}", why, "write --weight pay=3")
         weights[name] = weight
     return weights
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from adomnia.errors import AdomniaError, Refusal, Unavailable
+from adomnia.json_text import read_json
 from adomnia.wire.models import API
 from adomnia.wire.problems import error_of
 
@@ -91,8 +92,8 @@ class Connection:
     def _send(self, request: httpx.Request, request_id: str | None) -> Any:  # noqa: ANN401 - JSON
         response = self._receive_whole(request, request_id)
         try:
-            return json.loads(response.content)
-        except (ValueError, RecursionError):
+            return read_json(response.content)
+        except ValueError:
             raise _refuse_stranger(self, request_id) from None
 
     def _receive_whole(self, request: httpx.Request, request_id: str | None) -> _Response:
@@ -195,8 +196,8 @@ def _check_success(response: _Response, connection: Connection, request_id: str 
 
 def _read_problem(response: _Response) -> AdomniaError | None:
     try:
-        return error_of(json.loads(response.content), later=response.status == _UNAVAILABLE)
-    except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError):
+        return error_of(read_json(response.content), later=response.status == _UNAVAILABLE)
+    except (ValueError, TypeError, LookupError, ArithmeticError):
         return None
 
 

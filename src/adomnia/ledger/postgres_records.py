@@ -196,7 +196,7 @@ class PostgresRecords:
                 except (ValueError, AttributeError):
                     same = False
                 if not same:
-                    raise damage_refusal(f"has an entry {sequence} that is not found by what it says")
+                    raise damage_refusal(f"has an entry {sequence} whose columns do not match its text")
                 after = sequence
 
     def save(self, target: Path) -> None:

@@ -136,8 +136,11 @@ class PostgresStore:
         if chain.anchor.exists():
             return
         if PostgresRecords(self._connection, chain.schema).find_newest() is not None:
-            fix = "let this machine join it (`adomnia ledger join`), unless it had an anchor before: then find that"
-            raise damage_refusal(f"of {chain.owner} has entries, and no anchor of this machine knows them", fix)
+            fix = (
+                "run `adomnia ledger join DIR` on this machine; if it had an anchor before, find that file instead, "
+                "because a join would hide that entries are missing"
+            )
+            raise damage_refusal(f"of {chain.owner} has entries, and this machine has no anchor of it", fix)
         chain.anchor.create(GENESIS)
 
     @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from adomnia.errors import Refusal, Unavailable
+from adomnia.json_text import read_json
 from adomnia.local.memory import DeviceMemory, KeptReport
 from adomnia.local.survey import TOKEN, Survey, draw_token
 from adomnia.noise import SystemBits
@@ -118,9 +118,9 @@ def _ask(client: httpx.Client, method: str, path: str, body: dict[str, Any] | No
         fix = "try again later: your randomised answer is kept, and the same one is sent"
         raise Unavailable("The survey", "cannot be reached", fix, "unreachable") from None
     try:
-        reply = json.loads(content)
+        reply = read_json(content)
         problem = None if response.is_success else error_of(reply, later=response.status_code == 503)
-    except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError):
+    except (ValueError, TypeError, LookupError, ArithmeticError):
         raise _stranger() from None
     if problem is not None:
         raise problem

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from adomnia.mechanisms.brackets import Brackets
+from adomnia.mechanisms.exponential import Exponential
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.halving import Halving
 from adomnia.mechanisms.laplace import DiscreteLaplace
@@ -53,6 +54,8 @@ def noise_in_words(line: Measurement) -> str:  # noqa: PLR0911 - one for each la
             )
         case Quantiles(rate=rate) | Halving(rate=rate):
             return f"values chosen by rank, off by a scale of {show_up(1 / rate)} rows"
+        case Exponential(rate=rate):
+            return f"one chosen by its score, off by a scale of {show_up(1 / rate)}"
     return f"{line.noise.law}, {_NOT_TOLD}" if isinstance(line.noise, SmoothNoise) else type(line.noise).__name__
 
 

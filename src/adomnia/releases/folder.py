@@ -22,6 +22,7 @@ import numpy as np
 
 from adomnia.catalog.model import is_name
 from adomnia.errors import Refusal, Unavailable
+from adomnia.json_text import read_json
 from adomnia.ledger.failpoints import reach
 from adomnia.releases.arrays import Packer, Unpacker
 from adomnia.releases.model import Release
@@ -140,10 +141,8 @@ def read_summary(folder: Path) -> dict[str, Any]:
 
 def _read_summary(folder: str, read: ReadFile) -> dict[str, Any]:
     try:
-        found = json.loads(
-            read(SUMMARY, _SUMMARY_BYTES), object_pairs_hook=_read_pairs, parse_constant=_refuse_constant
-        )
-    except (ValueError, RecursionError) as fault:
+        found = read_json(read(SUMMARY, _SUMMARY_BYTES))
+    except ValueError as fault:
         raise _odd(folder, f"has a {SUMMARY} that cannot be read") from fault
     if not isinstance(found, dict) or type(found.get("format")) is not int:
         raise _odd(folder, f"has a {SUMMARY} without a format")
@@ -254,17 +253,6 @@ def _read_file(folder: Path, name: str, most_bytes: int) -> bytes:
                 raise _odd(folder.name, f"has a file {name} of more than {most_bytes:,} bytes")
             return content
     raise _odd(folder.name, f"has a {name} that is no file")
-
-
-def _read_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("JSON names must differ.")
-    return found
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"JSON numbers must be finite, got {name}.")
 
 
 def _check_integers(array: Any) -> Any:  # noqa: ANN401 - from a stranger

@@ -9,6 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv, parquet, types
 
+from adomnia.spreadsheets import defuse_table
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -42,9 +44,9 @@ def write_table(table: pa.Table) -> bytes:
 
 
 def write_csv(table: pa.Table) -> bytes:
-    """A table as a CSV file with its names on top."""
+    """A table as a CSV file with its names on top; no text of it is a formula to a spreadsheet."""
     sink = pa.BufferOutputStream()
-    csv.write_csv(table, sink)
+    csv.write_csv(defuse_table(table), sink)
     content: bytes = sink.getvalue().to_pybytes()
     return content
 

@@ -8,14 +8,16 @@ from typing import Any
 from starlette.requests import Request
 
 from adomnia.errors import Refusal
+from adomnia.json_text import RepeatedKeyError, read_json
 from adomnia.server.retry import RetryLater
-from adomnia.wire.amounts import read_json
+from adomnia.wire.amounts import parse_float_exactly
 from adomnia.wire.models import LARGEST_BODY
 
 LARGEST = LARGEST_BODY  # of questions
 SMALL = 2**14  # of everything else: names, passwords, labels
 SLOWEST_SECONDS = 20
 _MOST_PARTS = 20_000
+_LONGEST_KEY = 100  # characters that a message repeats
 
 
 class BoundedRequest(Request):
@@ -54,7 +56,10 @@ def parse_json(body: bytes) -> Any:  # noqa: ANN401 - whatever was sent
     if body.count(b",") + body.count(b":") > _MOST_PARTS and _count_parts(body) > _MOST_PARTS:
         raise malformed_request("The body of the request", f"has more than {_MOST_PARTS:,} parts")
     try:
-        return read_json(body)
+        return read_json(body, parse_float_exactly)
+    except RepeatedKeyError as fault:
+        why = f"has the key {fault.key[:_LONGEST_KEY]!r} twice in one object"
+        raise malformed_request("The body of the request", why) from None
     except ValueError:  # among them bytes that are no UTF-8, and integers of thousands of digits
         raise malformed_request("The body of the request", "is not JSON that can be read") from None
 

@@ -8,6 +8,7 @@ from io import StringIO
 from typing import TYPE_CHECKING
 
 from adomnia.ledger.accounts import DATASET
+from adomnia.spreadsheets import defuse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["write_csv"]
 
-_FORMULA = ("=", "+", "-", "@")  # how a cell begins that a spreadsheet would compute
 _HEADINGS = (
     *("sequence", "kind", "hash", "at", "analyst", "request_id"),
     *("cost_epsilon", "cost_rho", "cost_delta"),
@@ -56,4 +56,4 @@ def _list_parts(amounts: Amounts | None) -> tuple[str | None, ...]:
 
 def _escape(text: str | None) -> str | None:
     """Analysts choose request ids: none of them becomes a formula in the owner's spreadsheet."""
-    return f"'{text}" if text is not None and text.startswith(_FORMULA) else text
+    return None if text is None else defuse(text)

@@ -73,5 +73,5 @@ def check_limits(maker: Analyst | None, priced: Sequence[Priced]) -> None:
 
 
 def taken_name(name: str) -> Refusal:
-    why = "stands for another question, price or version of the data already, or is somebody's own"
+    why = "stands for another question, price or version of the data already"
     return Refusal(f"Release {name}", why, "choose another name: a name is given once", code="release_taken")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
+from contextlib import suppress
 from dataclasses import dataclass
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -28,7 +29,15 @@ __all__ = ["FOLDER", "ReleaseEntry", "ReleaseStore"]
 
 FOLDER = "releases"  # in that of index and ledger
 _OPEN = 8  # releases that stay in memory
+_OWN = ".own"  # the folder of an analyst: no release can be called that
 _log = logging.getLogger("adomnia.releases")
+
+
+class _Key(NamedTuple):
+    """Who bought a release, or None where everybody reads it, and its name in small letters."""
+
+    buyer: str | None
+    name: str
 
 
 @dataclass(frozen=True)
@@ -53,61 +62,82 @@ class ReleaseEntry:
 
 
 class ReleaseStore:
-    """Releases by their names, whatever the case of letters. The ledger decides which of them count."""
+    """Releases by their names, whatever the case of letters. The ledger decides which of them count.
+
+    Every analyst has a folder of their own for what they bought: a name in it says nothing to anybody else.
+    """
 
     def __init__(self, folder: Path | None) -> None:
         self.folder = folder
-        self._known: OrderedDict[str, Release] = OrderedDict()
-        self._told: dict[str, tuple[tuple[int, int], ReleaseEntry]] = {}  # with which file it was read from
+        self._known: OrderedDict[_Key, Release] = OrderedDict()
+        self._told: dict[Path, tuple[tuple[int, int], ReleaseEntry]] = {}  # with which file it was read from
         self._guard = Lock()
 
     def keep(self, release: Release, progress: Progress) -> None:
         """Keep a release for good, in the stead of one of the same name."""
+        key = _key(release.name, _find_buyer(release.about))
         if self.folder is not None:
-            write_folder(release, self.folder / release.name.lower(), progress)
-        self._remember(release)
+            write_folder(release, self._place(self.folder, key), progress)
+        self._remember(key, release)
 
-    def find(self, name: str) -> Release | None:
-        """A release, whoever made it; None where there is none that is whole."""
+    def find(self, name: str, buyer: str | None = None) -> Release | None:
+        """A published release, or one that an analyst bought; None where there is none that is whole."""
+        key = _key(name, buyer)
         with self._guard:
-            known = self._known.get(name.lower())
-        if known is not None or self.folder is None or not self._has(name):
+            known = self._known.get(key)
+        place = self._find_place(key)
+        if known is not None or place is None:
             return known
         try:
-            found = read_folder(self.folder / name.lower())
+            found = read_folder(place)
         except Refusal as fault:
             _log.warning("Release %s is not whole: %s", name, fault)
             return None
-        self._remember(found)
+        self._remember(key, found)
         return found
 
-    def describe(self, name: str) -> ReleaseEntry | None:
+    def describe(self, name: str, buyer: str | None = None) -> ReleaseEntry | None:
         """What is told of a release; None where there is none that is whole."""
+        key = _key(name, buyer)
         with self._guard:
-            known = self._known.get(name.lower())
+            known = self._known.get(key)
         if known is not None:
             return ReleaseEntry.of(known)
-        if self.folder is None or not self._has(name):
+        place = self._find_place(key)
+        if place is None:
             return None
         try:
-            return self._read_entry(self.folder / name.lower())
+            return self._read_entry(place)
         except (Refusal, OSError, ValueError, KeyError, TypeError) as fault:
             _log.warning("Release %s is not whole: %s", name, fault)
             return None
 
-    def names(self) -> list[str]:
-        """The names of all that is kept, counted or not."""
+    def names(self, buyer: str | None = None) -> list[str]:
+        """The names of all that is kept for everybody, or for an analyst; counted or not."""
         with self._guard:
-            known = set(self._known)
-        if self.folder is not None and self.folder.is_dir():
-            known |= {each.name for each in self.folder.iterdir() if is_name(each.name)}
+            known = {key.name for key in self._known if key.buyer == buyer}
+        place = None if self.folder is None else self._list_place(self.folder, buyer)
+        if place is not None and place.is_dir():
+            known |= {each.name for each in place.iterdir() if is_name(each.name)}
         return sorted(known)
+
+    def separate(self) -> None:
+        """Move what analysts bought to folders of their own: earlier versions kept all releases in one."""
+        for name in self.names():
+            entry = self.describe(name)
+            buyer = None if entry is None else _find_buyer(entry.about)
+            if self.folder is None or buyer is None:
+                continue
+            place = self._place(self.folder, _key(name, buyer))
+            with suppress(OSError):  # another process was first, or the disk is read-only
+                place.parent.mkdir(exist_ok=True)
+                self._place(self.folder, _key(name, None)).rename(place)
 
     def _read_entry(self, place: Path) -> ReleaseEntry:
         """What a folder tells, which is read again only if its file is another."""
         written = (place / SUMMARY).stat()
         file = written.st_ino, written.st_mtime_ns
-        kept = self._told.get(place.name)
+        kept = self._told.get(place)
         if kept is not None and kept[0] == file:
             return kept[1]
         summary = read_summary(place)
@@ -115,15 +145,36 @@ class ReleaseStore:
         attributes = read_attributes(unpacker.unpack({"attributes": summary["product"]["attributes"]}))
         told = summary["question"], unpacker.unpack(summary["about"]), tuple(summary["notes"])
         entry = ReleaseEntry(summary["name"], *told, attributes)
-        self._told[place.name] = file, entry
+        self._told[place] = file, entry
         return entry
 
-    def _has(self, name: str) -> bool:
-        return self.folder is not None and is_name(name) and (self.folder / name.lower() / SUMMARY).is_file()
+    def _find_place(self, key: _Key) -> Path | None:
+        """The folder of a release, if there is one."""
+        if self.folder is None or not is_name(key.name):
+            return None
+        place = self._place(self.folder, key)
+        return place if (place / SUMMARY).is_file() else None
 
-    def _remember(self, release: Release) -> None:
+    def _place(self, folder: Path, key: _Key) -> Path:
+        return self._list_place(folder, key.buyer) / key.name
+
+    @staticmethod
+    def _list_place(folder: Path, buyer: str | None) -> Path:
+        return folder if buyer is None else folder / f"{buyer}{_OWN}"
+
+    def _remember(self, key: _Key, release: Release) -> None:
         with self._guard:
-            self._known[release.name.lower()] = release
-            self._known.move_to_end(release.name.lower())
+            self._known[key] = release
+            self._known.move_to_end(key)
             while self.folder is not None and len(self._known) > _OPEN:
                 self._known.popitem(last=False)
+
+
+def _key(name: str, buyer: str | None) -> _Key:
+    return _Key(buyer, name.lower())
+
+
+def _find_buyer(about: Mapping[str, Any]) -> str | None:
+    """Who alone may read a release; None for everybody."""
+    buyer = about.get("made_by")
+    return buyer if about.get("private") and isinstance(buyer, str) and is_name(buyer) else None

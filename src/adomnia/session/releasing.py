@@ -91,7 +91,8 @@ def publish(curator: Curator, name: str, batch: Batch, maker: Analyst | None, pr
     check_limits(maker, priced)
     making = _Making(curator, name, batch)
     with curator.ledger.lock("release", name.lower()):
-        _refuse_private(curator, name)
+        if maker is not None and _find_own(curator, name, maker.name) is not None:
+            raise taken_name(name)
         receipt = _find_made(making, priced)
         if receipt is not None:
             return _open_published(curator, receipt)
@@ -122,16 +123,12 @@ def keep_private(session: LocalSession, curator: Curator, name: str, batch: Batc
     check_release_name(name)
     check_release(batch)
     plans = batch.plans(curator.catalog)
-    with curator.ledger.lock("release", name.lower()):
-        if curator.ledger.dataset_request(f"{PREFIX}{name.lower()}") is not None:
+    with curator.ledger.lock("release", name.lower(), session.analyst):
+        earlier = _find_own(curator, name, session.analyst)
+        if earlier is not None and earlier.about.get("plan") == session.identify(batch, plans).hex():
+            return earlier
+        if earlier is not None or curator.ledger.dataset_request(f"{PREFIX}{name.lower()}") is not None:
             raise taken_name(name)
-        earlier = curator.releases.find(name)
-        own = earlier is not None and _is_own(curator, ReleaseEntry.of(earlier), session.analyst)
-        if earlier is not None and own:
-            if earlier.about.get("plan") == session.identify(batch, plans).hex():
-                return earlier
-            raise taken_name(name)
-        _refuse_private(curator, name)
         _refuse_more(curator, session.analyst, session.identify(batch, plans).hex())
         progress(f"measuring {name}", 0.1)
         (answer,) = session.answer_batch(batch, plans, f"{OWN_PREFIX}{name.lower()}")
@@ -145,7 +142,13 @@ def find_receipt(curator: Curator, name: str) -> Receipt | None:
 
 
 def find_release(curator: Curator, name: str, analyst: str | None) -> Release:
-    """A release that this analyst may ask, or the owner (None); a Refusal where there is none of that name."""
+    """A release that this analyst may ask, or the owner (None); a Refusal where there is none of that name.
+
+    What the analyst bought comes first: whatever is published later changes nothing about it.
+    """
+    own = None if analyst is None else _find_own(curator, name, analyst)
+    if own is not None:
+        return own
     receipt = find_receipt(curator, name)
     if receipt is not None:
         kept = curator.releases.find(name)
@@ -153,11 +156,6 @@ def find_release(curator: Curator, name: str, analyst: str | None) -> Release:
             return kept
         with curator.ledger.lock("release", name.lower()):
             return _open_published(curator, receipt)
-    entry = curator.releases.describe(name) if is_name(name) else None
-    if entry is not None and _is_own(curator, entry, analyst):
-        found = curator.releases.find(name)
-        if found is not None:
-            return found
     known = ", ".join(each.name for each in list_releases(curator, analyst))
     fix = f"name one of them: {known}" if known else "make one: CREATE TABLE releases.NAME AS SELECT * FROM ..."
     raise Refusal(f"Release {name[:63]}", "is not among the releases", fix, code="unknown_release")
@@ -166,14 +164,14 @@ def find_release(curator: Curator, name: str, analyst: str | None) -> Release:
 def list_releases(curator: Curator, analyst: str | None) -> list[ReleaseEntry]:
     """What an analyst may ask: all that is published, oldest first, then what is their own."""
     published = [_describe_receipt(curator, each) for each in _list_receipts(curator)]
-    names = {each.name.lower() for each in published}
-    entries = [curator.releases.describe(name) for name in curator.releases.names() if name not in names]
-    own = [each for each in entries if each is not None and _is_own(curator, each, analyst)]
-    return [*published, *own]
+    own = [] if analyst is None else _list_own(curator, analyst)
+    names = {each.name.lower() for each in own}
+    return [*(each for each in published if each.name.lower() not in names), *own]
 
 
 def restore_releases(curator: Curator, progress: Progress) -> None:
     """Build the folders again that are missing or broken: of a crash between payment and folder, or a backup."""
+    curator.releases.separate()
     for receipt in _list_receipts(curator):
         name = _read_label(receipt)["name"]
         entry = curator.releases.describe(name)
@@ -292,9 +290,21 @@ def _describe_receipt(curator: Curator, receipt: Receipt) -> ReleaseEntry:
     return ReleaseEntry(label["name"], batch.questions[0].text, about, (), ())
 
 
-def _is_own(curator: Curator, entry: ReleaseEntry, analyst: str | None) -> bool:
+def _find_own(curator: Curator, name: str, analyst: str) -> Release | None:
+    """What an analyst bought under a name."""
+    entry = curator.releases.describe(name, analyst)
+    return curator.releases.find(name, analyst) if entry is not None and _is_own(curator, entry, analyst) else None
+
+
+def _list_own(curator: Curator, analyst: str) -> list[ReleaseEntry]:
+    """All that an analyst bought."""
+    entries = [curator.releases.describe(name, analyst) for name in curator.releases.names(analyst)]
+    return [each for each in entries if each is not None and _is_own(curator, each, analyst)]
+
+
+def _is_own(curator: Curator, entry: ReleaseEntry, analyst: str) -> bool:
     """Whether an analyst bought it, as the ledger says."""
-    if not entry.private or analyst is None or entry.about.get("made_by") != analyst:
+    if not entry.private or entry.about.get("made_by") != analyst:
         return False
     receipt = curator.ledger.receipt(analyst, str(entry.about.get("request_id")))
     return receipt is not None and receipt.hash == entry.about.get("receipt")
@@ -312,8 +322,7 @@ def _refuse_countless(curator: Curator) -> None:
 
 def _refuse_more(curator: Curator, analyst: str, plan: str) -> None:
     """Refuse to keep one purchase under two names, or more folders than an analyst may fill the disk with."""
-    entries = filter(None, map(curator.releases.describe, curator.releases.names()))
-    own = {str(each.about.get("plan")): each.name for each in entries if _is_own(curator, each, analyst)}
+    own = {str(each.about.get("plan")): each.name for each in _list_own(curator, analyst)}
     if plan in own:
         raise Refusal(
             "This release", f"is kept as {own[plan]} already", f"ask releases.{own[plan]}", code="release_taken"
@@ -322,10 +331,3 @@ def _refuse_more(curator: Curator, analyst: str, plan: str) -> None:
         why = f"would be one more of {analyst} than {MOST_OWN}, which are all that are kept for one analyst"
         fix = "ask the question without keeping it, or have the owner remove folders that are not needed any more"
         raise Refusal("This release", why, fix, code="too_many_releases")
-
-
-def _refuse_private(curator: Curator, name: str) -> None:
-    """Refuse a name under which somebody keeps what they bought."""
-    entry = curator.releases.describe(name)
-    if entry is not None and _is_own(curator, entry, str(entry.about.get("made_by"))):
-        raise taken_name(name)

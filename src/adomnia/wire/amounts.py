@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from decimal import Decimal
 from fractions import Fraction
@@ -111,18 +110,6 @@ def parse_float_exactly(text: str) -> float | Decimal:
     except ArithmeticError:
         raise ValueError("The body must hold numbers of sensible size.") from None
     return nearest if isfinite(nearest) and Decimal(repr(nearest)) == written else written
-
-
-def read_json(body: bytes) -> Any:  # noqa: ANN401 - whatever was sent; the models check it
-    """The value of a request's body with all digits of its numbers; ValueError where it is not JSON in UTF-8."""
-    try:
-        return json.loads(body.decode(), parse_float=parse_float_exactly, parse_constant=_no_constant)
-    except RecursionError:
-        raise ValueError("The body must not be nested that deeply.") from None
-
-
-def _no_constant(word: str) -> None:
-    raise ValueError(f"The body must hold JSON numbers, got {word}.")
 
 
 def _is_endless(value: float | Decimal) -> bool:

@@ -10,6 +10,7 @@ from adomnia.explaining.surfaces import Surface, reword_lines
 from adomnia.mechanisms.brackets import Brackets
 from adomnia.mechanisms.contract import Numeric
 from adomnia.mechanisms.envelopes import LogRange, OrderStatistic
+from adomnia.mechanisms.exponential import Exponential
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.halving import Halving
 from adomnia.mechanisms.laplace import DiscreteLaplace
@@ -66,6 +67,7 @@ class NoiseReply(Reply):
     law: Literal[
         "laplace",
         "gaussian",
+        "exponential",
         "ranks",
         "halving",
         "brackets",
@@ -201,12 +203,14 @@ def _measurement(record: dict[str, Any]) -> Measurement:
     )
 
 
-def _law(noise: Numeric) -> dict[str, Any]:
+def _law(noise: Numeric) -> dict[str, Any]:  # noqa: PLR0911 - one for each law
     match noise:
         case DiscreteLaplace(scale=scale):
             return {"law": "laplace", "scale": text_of(scale)}
         case DiscreteGaussian(variance=variance):
             return {"law": "gaussian", "variance": text_of(variance)}
+        case Exponential(rate=rate):
+            return {"law": "exponential", "rate": text_of(rate)}
         case Quantiles(targets=targets, values=values, rate=rate):
             wanted = [{"share": text_of(t.share), "offset": text_of(t.offset), "beyond": t.beyond} for t in targets]
             return {"law": "ranks", "rate": text_of(rate), "values": values, "targets": wanted}
@@ -224,12 +228,14 @@ def _law(noise: Numeric) -> dict[str, Any]:
     raise TypeError(f"Measurement noise must be of a law that has a name, got {type(noise).__name__}.")
 
 
-def _noise(record: dict[str, Any]) -> Numeric:
+def _noise(record: dict[str, Any]) -> Numeric:  # noqa: PLR0911 - one for each law
     match record["law"]:
         case "laplace":
             return DiscreteLaplace(amount_of(record["scale"]))
         case "gaussian":
             return DiscreteGaussian(amount_of(record["variance"]))
+        case "exponential":
+            return Exponential(amount_of(record["rate"]))
         case "ranks":
             return Quantiles(tuple(map(_target, record["targets"])), record["values"], amount_of(record["rate"]))
         case "halving" | "brackets" as law:

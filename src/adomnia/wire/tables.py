@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
+from adomnia.spreadsheets import defuse_table
 from adomnia.wire.answers import answer_facts
 
 if TYPE_CHECKING:
@@ -51,8 +52,11 @@ def encode_arrow(answer: Answer, *, together: bool = False) -> list[bytes]:
 
 
 def encode_csv(answer: Answer, *, together: bool = False) -> list[bytes]:
-    """Rows and intervals with a heading; what has no value, and an end that an interval has not, is empty."""
-    return write_csv(answer.to_arrow(together=together))
+    """Rows and intervals with a heading; what has no value, and an end that an interval has not, is empty.
+
+    No text of it is a formula to a spreadsheet.
+    """
+    return _write_csv(defuse_table(answer.to_arrow(together=together)))
 
 
 def encode_parquet(answer: Answer, *, together: bool = False) -> list[bytes]:
@@ -67,7 +71,7 @@ def encode_parquet(answer: Answer, *, together: bool = False) -> list[bytes]:
     return sink.parts
 
 
-def write_csv(table: pa.Table) -> list[bytes]:
+def _write_csv(table: pa.Table) -> list[bytes]:
     """A table as CSV, in parts."""
     sink = _Sink()
     options = csv.WriteOptions(quoting_style="needed")

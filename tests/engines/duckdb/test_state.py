@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import signal
@@ -9,6 +10,7 @@ import textwrap
 import time
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from unittest.mock import patch
 
 import pytest
@@ -104,8 +106,18 @@ def test_an_untouched_file_is_not_read_again(tmp_path, monkeypatch):
     write(tmp_path, 1, 2)
     os.utime(tmp_path / "people.csv", (1, 1))
     opened(tmp_path)
-    monkeypatch.setattr("hashlib.file_digest", None)
+    read = []
+    digest = hashlib.file_digest
+    monkeypatch.setattr(
+        "hashlib.file_digest", lambda file, how: read.append(Path(file.name).suffix) or digest(file, how)
+    )
     assert opened(tmp_path) == 2
+    assert read == [".duckdb"]  # once more, because it is so new that it could change unnoticed
+    (index,) = (tmp_path / "state").glob("index-*.duckdb")
+    os.utime(index, (1, 1))
+    for _ in range(2):
+        assert opened(tmp_path) == 2
+    assert read == [".duckdb"] * 2
 
 
 def test_a_change_of_the_same_size_at_the_same_moment_is_still_noticed(tmp_path):
@@ -355,23 +367,108 @@ def test_two_processes_that_open_at_once_build_once(tmp_path):
     assert sorted(int(child.communicate()[0]) for child in children) == [0, 0, 5]
 
 
-def test_an_index_that_cannot_be_opened_is_refused_and_can_be_built_anew(tmp_path):
+DAMAGES = {
+    "empty": lambda content: b"",
+    "cut short": lambda content: content[:100],
+    "half of it": lambda content: content[: len(content) // 2],
+    "another file": lambda content: b"something else" * 1000,
+    "another magic word": lambda content: content[:8] + b"XXXX" + content[12:],
+    "a bit of its head": lambda content: flip(content, 4100),
+    "a bit of its rows": lambda content: flip(content, len(content) - 300_000),
+    "longer": lambda content: content + b"x",
+}
+
+
+def flip(content, place):
+    return content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
+
+
+def damage(folder, how):
+    (path,) = (folder / "state").glob("index-*.duckdb")
+    path.write_bytes(DAMAGES[how](path.read_bytes()))
+    os.utime(path, ns=(1, 1))
+
+
+@pytest.mark.parametrize("how", DAMAGES)
+def test_an_index_that_was_damaged_is_built_again_like_one_that_was_removed(tmp_path, how, caplog):
+    write(tmp_path, *range(2000))
+    opened(tmp_path)
+    damage(tmp_path, how)
+    assert opened(tmp_path) == 2000
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert "is damaged and is built again" in caplog.text
+    assert not steps(tmp_path)
+    assert len(indexes(tmp_path)) == 1
+
+
+@pytest.mark.parametrize("how", ["empty", "another file", "a bit of its head"])
+def test_an_index_of_an_earlier_version_that_cannot_be_opened_is_built_again(tmp_path, how, caplog):
     write(tmp_path, 1, 2)
     opened(tmp_path)
-    (path,) = (tmp_path / "state").glob("index-*.duckdb")
-    path.write_bytes(b"something else" * 1000)
-    with pytest.raises(Refusal, match="cannot be opened") as refused:
+    record = tmp_path / "state" / "index.json"
+    known = json.loads(record.read_text())
+    del known["index"]
+    record.write_text(json.dumps(known))
+    damage(tmp_path, how)
+    assert opened(tmp_path) == 2
+    assert "cannot be opened and is built again" in caplog.text
+    assert not steps(tmp_path)
+
+
+def test_an_index_that_cannot_be_opened_although_it_is_new_is_refused(tmp_path, monkeypatch):
+    write(tmp_path, 1, 2)
+    monkeypatch.setattr(DuckDB, "_open_index", lambda *_: None)
+    with pytest.raises(Refusal, match="cannot be opened, though it was built anew") as refused:
         opened(tmp_path)
     assert refused.value.__context__ is None
-    path.unlink()
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"versions": {}, "files": 3}'])
+def test_a_record_that_was_damaged_is_not_made_up_anew(tmp_path, text):
+    """It says which data a version stands for: an owner may remove it, and nobody else."""
+    write(tmp_path, 1, 2)
+    opened(tmp_path)
+    (tmp_path / "state" / "index.json").write_text(text)
+    with pytest.raises(Refusal, match=r"index\.json in the folder state is damaged"):
+        opened(tmp_path)
+    (tmp_path / "state" / "index.json").unlink()
     assert opened(tmp_path) == 2
+
+
+def test_an_index_in_a_folder_is_built_again_where_a_file_of_it_is_gone_or_cut(tmp_path, caplog):
+    write(tmp_path, 1)
+    built = []
+
+    def build(path, _snapshots):
+        (path / "people" / "part").mkdir(parents=True)
+        for name in ("a.parquet", "part/b.parquet"):
+            (path / "people" / name).write_text("rows")
+        built.append(path)
+
+    def hold():
+        path, release = State(tmp_path / "state").hold_index(
+            catalog(TABLE, folder=tmp_path), build, ".spark", Snapshots
+        )
+        release()
+        return path
+
+    index = hold()
+    assert hold() == index
+    assert len(built) == 1
+    (index / "people" / "a.parquet").unlink()
+    assert hold() == index
+    (index / "people" / "part" / "b.parquet").write_text("row")
+    assert hold() == index
+    assert len(built) == 3
+    assert caplog.text.count("is damaged and is built again") == 2
 
 
 def test_the_record_holds_hashes_and_sizes_and_nothing_of_the_data(tmp_path):
     write(tmp_path, 77.125)
     opened(tmp_path)
     record = json.loads((tmp_path / "state" / "index.json").read_text())
-    assert set(record) == {"versions", "files", "key"}
+    assert set(record) == {"versions", "files", "key", "index"}
+    assert set(record["index"]) == {"name", "size", "modified", "read", "sha256"}
     assert (tmp_path / "state" / "index.key").read_bytes().hex() not in json.dumps(record)
     assert set(record["files"]["people"]) == {"size", "modified", "read", "sha256"}
     assert record["versions"] == {"1": {"people": record["files"]["people"]["sha256"]}}

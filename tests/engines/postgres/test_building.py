@@ -189,11 +189,12 @@ def test_views_are_read_like_tables(tmp_path, kind):
         assert len(read_rows(tmp_path, declared(url, source_table="folk"))) == 100
 
 
-def test_a_schema_that_says_nothing_of_its_rows_is_refused_with_the_way_out(tmp_path):
+@pytest.mark.parametrize("comment", ["NULL", "'some words'", "'3'"])
+def test_a_schema_that_says_nothing_of_its_rows_is_refused_with_the_way_out(tmp_path, comment):
     with filled(CREATE, INSERT) as url:
         open_index(tmp_path, declared(url)).close()
         (name,) = list_schemas(url)
-        run(url, f'COMMENT ON SCHEMA "{name}" IS NULL')
+        run(url, f'COMMENT ON SCHEMA "{name}" IS {comment}')
         with pytest.raises(Refusal, match="does not say which rows") as refused:
             open_index(tmp_path, declared(url))
         run(url, refused.value.fix.split(",")[0])

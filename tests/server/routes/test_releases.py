@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from adomnia.releases.archive import unpack_archive
@@ -55,6 +57,40 @@ def test_what_one_bought_others_do_not_see(own):
     assert [each["name"] for each in own.ask("bob", "GET", PATH).json()["releases"]] == ["mine"]
     assert own.ask("alice", "GET", PATH).json() == {"releases": []}
     assert code(own.ask("alice", "GET", f"{PATH}/mine/archive")) == (404, "unknown_release")
+
+
+def test_no_reply_tells_whether_somebody_else_has_a_release_of_a_name(own):
+    """Of every route and page that takes a name: the same status and the same words, but for the name itself."""
+    assert make(own, "bob", release="secret", private=True).status_code == 200
+    own.services.access.set_password("alice", house.PASSWORD)
+    cookie, csrf = own.visit("alice")
+
+    def tell(name: str) -> list[tuple[int, str]]:
+        text = {"sql": f"SELECT COUNT(*) AS n FROM releases.{name}", "epsilon": "1"}
+        made = {"sql": f"CREATE TABLE releases.{name} AS {OTHER}", "epsilon": "1"}
+        form = {"data": {**text, "csrf": csrf}, "headers": cookie}
+        keeping = {**form["data"], "columns": "sex", "keep": "release", "release-name": name, "pay": "epsilon"}
+        replies = [
+            *(own.ask("alice", "GET", f"{PATH}/{name}{end}") for end in ("", "/archive")),
+            *(own.ask("alice", "POST", f"{house.DATASET}/{way}", json=text) for way in ("query", "price", "explain")),
+            *(own.client.request("GET", f"/releases/{name}{end}", headers=cookie) for end in PAGES),
+            *(own.client.request("POST", path, **form) for path in ("/ask/price", "/ask", "/ask/mock")),
+            own.client.request("POST", "/methods/marginals/price", data=keeping, headers=cookie),
+            own.ask("alice", "POST", f"{house.DATASET}/price", json=made),
+        ]
+        return [(each.status_code, normalise(each.text, name)) for each in replies]
+
+    assert tell("secret") == tell("absent")
+    taken = [make(own, "alice", release=name) for name in ("secret", "absent")]
+    assert [each.status_code for each in taken] == [200, 200]
+
+
+PAGES = ("", "/archive", "/figure.svg", "/quality.svg")
+
+
+def normalise(text: str, name: str) -> str:
+    """A reply without its name, and without what is drawn anew for every reply."""
+    return re.sub(r"[0-9a-f]{16,}|\d\d:\d\d:\d\d|[\d.]+e?-?\d*", "", text.replace(name, "NAME"))
 
 
 def test_create_table_is_a_question_like_others(own):

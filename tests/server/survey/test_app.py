@@ -99,6 +99,8 @@ def test_bodies_are_small_json_of_this_site(client, store):
     assert client.post("/reports", content=sent, headers={"Content-Type": "text/plain"}).status_code == 415
     assert client.post("/reports", content=sent + " " * 2**15, headers=kind).status_code == 413
     assert client.post("/reports", content="{", headers=kind).status_code == 422
+    twice = client.post("/reports", content=sent[:-1] + ', "report": [0, 2]}', headers=kind)
+    assert (twice.status_code, "'report' twice" in twice.json()["error"]["why"]) == (422, True)
     foreign = {**kind, "Origin": "https://evil.example"}
     assert client.post("/reports", content=sent, headers=foreign).status_code == 403
     assert client.post("/reports", content=sent, headers={**kind, "Host": "evil.example"}).status_code == 403

@@ -103,9 +103,21 @@ class DuckDB:
                 _build_file(catalog, unfinished, reader, state.key(), progress)
 
         path = state.index(catalog, build)
+        opened = cls._open_index(state, path, limits)
+        if opened is None:
+            state.discard(path)
+            opened = cls._open_index(state, state.index(catalog, build), limits)
+        if opened is None:
+            fix = "check its disk and the memory of this machine, then open the dataset again"
+            raise Refusal(f"The index {path.name}", "cannot be opened, though it was built anew", fix)
+        return opened
+
+    @classmethod
+    def _open_index(cls, state: State, path: Path, limits: Limits) -> "DuckDB | None":
+        """The engine over an index; None where it cannot be opened."""
         with suppress(duckdb.Error, OSError), state.opening(path) as own:
             return cls(duckdb.connect(str(own), read_only=True, config=_settings(str(state.spill), limits)), limits)
-        raise Refusal(f"The index {path.name}", "cannot be opened", "remove it, and it will be built anew")
+        return None
 
     @classmethod
     def load(

@@ -4,6 +4,7 @@ import fcntl
 import hashlib
 import hmac
 import json
+import logging
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
@@ -20,6 +21,7 @@ from adomnia.engines.duckdb.snapshots import Snapshots
 from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.noise import SystemBits
 
+_log = logging.getLogger("adomnia.index")
 _FILE = ".duckdb"
 # Of the index, by its ending: raise one when layout or order change, and every index of that kind is built anew.
 _FORMATS: Mapping[str, int] = MappingProxyType({_FILE: 5, ".spark": 6})
@@ -46,7 +48,7 @@ def fresh_key() -> bytes:
 def find_index(folder: Path, catalog: Catalog, ending: str = _FILE) -> Path | None:
     """The index of a catalog as its data was last read, if there is one; nothing is read for this."""
     path = folder / "index.json"
-    known = json.loads(path.read_bytes())["files"] if path.exists() else {}
+    known = _read_record(path)["files"] if path.exists() else {}
     if any(not _is_known(catalog, table, known.get(table.name, {})) for table in catalog.tables):
         return None
     index = folder / _name_index(catalog, known, ending)
@@ -126,8 +128,14 @@ class State:
             build(unfinished, snapshots)
             _check_still(catalog, prints)
 
-        if not (path.exists() and same_key):  # another key orders rows in another way
+        seen = _look_at(path, record.get("index", {})) if same_key else {}  # another key orders rows in another way
+        if seen and not _is_whole(seen, record.get("index", {}), path.name):
+            _log.warning("The index is damaged and is built again.")
+            seen = {}
+        if not seen:
             self._build(path, build_unchanged)
+            seen = _look_at(path, {})
+        record["index"] = seen
         record["versions"].setdefault(str(catalog.version), {}).update(_data(catalog, prints))
         record["files"], record["key"] = prints, stamp
         _write_private(self.folder / "index.json", json.dumps(record, indent=1).encode())
@@ -162,13 +170,19 @@ class State:
             build(built)
             built.chmod(0o700 if built.is_dir() else 0o600)
             former = set(self.folder.glob(f"index-*{path.suffix}")) - {path}
-            if path.is_dir():  # a folder is not replaced by another
-                _remove(path, room)
+            if path.is_dir():  # a folder is not replaced by another; whoever reads from a damaged one fails anyway
+                path.replace(room / f"former-{path.name}")
             built.replace(path)
             for old in former:
                 _remove(old, room)
         finally:
             shutil.rmtree(room, ignore_errors=True)
+
+    def discard(self, index: Path) -> None:
+        """Remove an index that cannot be opened, as if nobody had built it."""
+        with self._alone():
+            _log.warning("The index cannot be opened and is built again.")
+            index.unlink(missing_ok=True)
 
     def drop_files(self) -> None:
         """Remove indexes in files, where the index lies in a database now: rows of people stay there."""
@@ -195,7 +209,7 @@ class State:
 
     def _record(self) -> dict[str, Any]:
         path = self.folder / "index.json"
-        return json.loads(path.read_bytes()) if path.exists() else {"versions": {}, "files": {}}
+        return _read_record(path) if path.exists() else {"versions": {}, "files": {}}
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -216,6 +230,33 @@ def _remove(index: Path, room: Path) -> None:
     with (index / _USED).open("w") as used, suppress(BlockingIOError):
         fcntl.flock(used, fcntl.LOCK_EX | fcntl.LOCK_NB)
         index.replace(room / f"former-{index.name}")
+
+
+def _read_record(path: Path) -> dict[str, Any]:
+    """What is known of data and index. It is not made up anew: it says which data a version stands for."""
+    with suppress(ValueError, OSError):
+        record = json.loads(path.read_bytes())
+        if isinstance(record, dict) and isinstance(record.get("files"), dict) and "versions" in record:
+            return record
+    why, fix = "is damaged", "put it back from a backup, or remove it if no data has changed since; then open again"
+    raise Refusal(f"The file {path.name} in the folder {path.parent.name}", why, fix)
+
+
+def _look_at(index: Path, known: dict[str, Any]) -> dict[str, Any]:
+    """What tells an index from a damaged one, with its name; nothing where there is none.
+
+    Of a file its hash, which is computed again only where size or time say so. Of a folder the sizes of its files.
+    """
+    if index.is_dir():
+        files = sorted(file for file in index.rglob("*") if file.is_file() and file.parent != index)  # of its tables
+        return {"name": index.name, "sizes": {str(file.relative_to(index)): file.stat().st_size for file in files}}
+    return {"name": index.name, **_fingerprint(index, known)} if index.exists() else {}
+
+
+def _is_whole(seen: dict[str, Any], known: dict[str, Any], name: str) -> bool:
+    """Whether an index is as it was built; one that an earlier version built is taken as it is."""
+    same = (seen.get(part) == known.get(part) for part in ("sha256", "sizes"))
+    return known.get("name") != name or all(same)
 
 
 def _fingerprints(catalog: Catalog, known: dict[str, Any]) -> dict[str, Any]:

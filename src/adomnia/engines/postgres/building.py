@@ -8,7 +8,7 @@ schema; whoever uses one holds a shared lock, so that it is dropped only when no
 from __future__ import annotations
 
 import json
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -275,10 +275,10 @@ def find_finished(session: psycopg.Connection[Any], place: IndexSchema) -> dict[
     if not ours:
         why = "has a schema of the name of the index that another role made"
         raise Refusal(describe(place.url), why, "drop it, or connect as that role")
-    if prints is None:
-        why = "has a schema of the name of the index that does not say which rows it was built from"
-        raise Refusal(describe(place.url), why, f"DROP SCHEMA {place.quoted} CASCADE, then open the dataset again")
-    return dict(json.loads(prints))
+    with suppress(ValueError, TypeError):  # somebody else's comment, or none
+        return dict(json.loads(prints))
+    why = "has a schema of the name of the index that does not say which rows it was built from"
+    raise Refusal(describe(place.url), why, f"DROP SCHEMA {place.quoted} CASCADE, then open the dataset again")
 
 
 def list_indexed(catalog: Catalog) -> list[Table]:

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 
 import pytest
 
 from adomnia.catalog import sources
+from adomnia.catalog.document_keys import SECTIONS
 from adomnia.catalog.facts import Facts
 from adomnia.catalog.places import places
 from adomnia.engines.duckdb.engine import DuckDB
@@ -145,9 +147,30 @@ def test_a_column_that_is_no_table_is_a_problem_where_others_take_their_values_f
     assert "tables.cities.columns.odd" in problem.what
 
 
-def test_a_page_does_not_choose_where_rows_go(folder, known):
-    moved = TEXT + '\n[engine]\nname = "spark"\nurl = "sc://elsewhere:15002"\n'
-    (problem,) = examine_text(moved, folder, known).problems
-    assert problem.what.startswith("engine")
-    assert "pages do not choose another" in problem.why
-    assert examine_text(moved, folder, KnownSources(known.all, known.public, tomllib.loads(moved)["engine"])).catalog
+@pytest.mark.parametrize(
+    ("section", "keys"),
+    [
+        ("engine", 'name = "spark"\nurl = "sc://elsewhere:15002"'),
+        ("ledger", 'url = "postgresql://elsewhere.example.org:5432/ledgers"'),
+    ],
+)
+def test_a_page_does_not_choose_where_rows_and_payments_go(folder, known, section, keys):
+    moved = f"{TEXT}\n[{section}]\n{keys}\n"
+    on_the_machine = replace(known, sections={section: tomllib.loads(moved)[section]})
+    for text, there in ((moved, known), (TEXT, on_the_machine)):  # nor does it take the section out
+        (problem,) = examine_text(text, folder, there).problems
+        assert problem.what.startswith(section)
+        assert "pages do not choose another" in problem.why
+    assert examine_text(moved, folder, on_the_machine).catalog
+
+
+def test_no_other_key_of_a_catalog_names_a_place():
+    """A key that joins the catalog and takes a host or a path must be left to the machine like these."""
+    somewhere = ("sc://elsewhere:15002", "postgresql://elsewhere/db", "/etc/passwd", "s3a://bucket/rows", "../rows.csv")
+    taking = {(part.label, key.name) for part in SECTIONS for key in part.keys if any(map(key.rule.holds, somewhere))}
+    texts = {"sql", "others", "table", "column", "lifetime"}  # of any characters; nothing is opened by them
+    assert {(label, key) for label, key in taking if key not in texts | {"type", "source"}} == {
+        ("[engine]", "url"),
+        ("[engine]", "index"),
+        ("[ledger]", "url"),
+    }

@@ -1,7 +1,7 @@
 """A question that is planned and not yet paid: its errors at other prices and in groups of other sizes.
 
-All of it follows from the text and the catalog. A question that takes long to price is priced once and no more, so that
-whatever can be asked can be priced within the same steps.
+All of it follows from the text and the catalog. A question that takes long to price is priced at no other prices, and
+one that takes very long only once, so that whatever can be asked can be priced within the same steps.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from adomnia.pricing.quotes import expect_errors
 from adomnia.session.batch import Batch, bind_question, plan_text
 from adomnia.session.contract import CONFIDENCE
 from adomnia.sql.lower import require_plan
-from adomnia.work import current
+from adomnia.work import MOST_STEPS, current
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,10 +27,11 @@ if TYPE_CHECKING:
     from adomnia.pricing.quotes import Expected
     from adomnia.privacy.events import Price
 
-__all__ = ["PricedDraft", "is_quick", "plan_draft", "price_draft"]
+__all__ = ["PricedDraft", "is_quick", "may_price_again", "plan_draft", "price_draft"]
 
 _KEPT = 512  # errors of questions at other prices
 _QUICK = 12_000  # steps until a question was priced once, of about ten microseconds each
+_REPEATABLE = MOST_STEPS // 4  # steps that can be taken again, planning and pricing apart
 
 
 @dataclass(frozen=True)
@@ -90,5 +91,14 @@ def plan_draft(question: Question, catalog: Catalog, analyst: str) -> PricedDraf
 
 def is_quick() -> bool:
     """Whether what was computed so far took so little that a few more prices may be asked."""
+    return _took_at_most(_QUICK)
+
+
+def may_price_again() -> bool:
+    """Whether what was computed so far can be computed once more, to find an equal question that was paid before."""
+    return _took_at_most(_REPEATABLE)
+
+
+def _took_at_most(steps: int) -> bool:
     work = current()
-    return work is None or work.steps <= _QUICK
+    return work is None or work.steps <= steps

@@ -20,7 +20,7 @@ from adomnia.privacy.losses import loss
 from adomnia.server.console.ask.affording import add_affordance, describe_situation, find_most
 from adomnia.server.console.ask.budget_bar import build_bar
 from adomnia.server.console.ask.creation import refuse_creation
-from adomnia.server.console.ask.drafts import is_quick, plan_draft
+from adomnia.server.console.ask.drafts import is_quick, may_price_again, plan_draft
 from adomnia.server.console.ask.expectations import (
     find_roughest,
     list_errors,
@@ -124,14 +124,15 @@ def _price(visit: Visit, budgets: Budgets, empty: PriceView) -> PriceView:
             read = "Rows of public tables, as they are."
         return replace(empty, state="free", reads=(Piece(read),), coming=Coming(told, grouped=False))
     priced = replace(_name_price(_add_words(empty, quote), quote), state="priced")
-    draft = plan_draft(asked.question(), visit.curator.catalog, visit.visitor.name) if is_quick() else None
+    quick, known = is_quick(), may_price_again()
+    draft = plan_draft(asked.question(), visit.curator.catalog, visit.visitor.name) if known else None
     paid = None if draft is None else find_paid(visit, draft.question, draft.plan)
     priced = replace(
         priced,
         bar=build_bar(budgets.personal, None if paid else quote.event),
         paid_as="" if paid is None else paid.request_id,
     )
-    return add_affordance(_add_errors(priced, draft, quote, budgets), visit, budgets, quote)
+    return add_affordance(_add_errors(priced, draft if quick else None, quote, budgets), visit, budgets, quote)
 
 
 def _name_price(view: PriceView, quote: Quote) -> PriceView:

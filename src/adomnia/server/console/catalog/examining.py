@@ -2,14 +2,15 @@
 
 Which files are read is decided where the files are, on the machine: a text from a page may name only files that the
 catalog names already, and may not make a private file public. Otherwise whoever has an owner's visit could have any
-file of the machine read exactly, and no ledger would say so.
+file of the machine read exactly, and no ledger would say so. For the same reason a page does not choose the engine or
+the ledger: the server would connect to any host, and would not start again where that host does not answer.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -36,6 +37,7 @@ _CHARACTERS_OF_A_STEP = 500
 _STEPS_OF_A_PROBLEM = 100
 _STEPS_OF_A_PAIR = 100  # of a public and a private table, whose files are compared
 _STEPS_OF_A_READING = 1_000  # of a public file that is not kept, however small
+_LEAD_ELSEWHERE = ("engine", "ledger")  # sections by which rows and payments go to another machine
 _ELSEWHERE = "change it in the file on the server's machine; the server notices within seconds"
 
 
@@ -69,11 +71,11 @@ class _Source(NamedTuple):
 
 @dataclass(frozen=True)
 class KnownSources:
-    """The files that a catalog may name, those of them that it may read exactly, and the section of its engine."""
+    """The files that a catalog may name, those that it may read exactly, and its sections that lead elsewhere."""
 
     all: frozenset[_Source]
     public: frozenset[_Source]
-    engine: object = None
+    sections: Mapping[str, object] = field(default_factory=dict)
 
     @classmethod
     def of(cls, served: Catalog, on_disk: Mapping[str, Any]) -> KnownSources:
@@ -84,7 +86,8 @@ class KnownSources:
         for _, source, is_open in _list_sources(on_disk):
             known.add(source)
             public |= {source} if is_open else set()
-        return cls(frozenset(known), frozenset(public), on_disk.get("engine"))
+        sections = {section: on_disk[section] for section in _LEAD_ELSEWHERE if section in on_disk}
+        return cls(frozenset(known), frozenset(public), sections)
 
     def check(self, source: _Source, public: bool) -> str | None:
         """Why a table may not be made of a source by a page, if so."""
@@ -151,16 +154,17 @@ def _text_or_none(value: object) -> str | None:
 
 
 def _source_faults(document: Document, known: KnownSources) -> list[Refusal]:
-    """The sources that a page may not name, in the order of the text."""
+    """The sources and sections that a page may not choose, in the order of the text."""
     faults = []
     for name, source, public in _list_sources(document.content):
         why = known.check(source, public)
         if why is not None:
             spend(_STEPS_OF_A_PROBLEM)
             faults.append(document.refusal(("tables", name, "source"), why, _ELSEWHERE))
-    if document.content.get("engine") != known.engine:  # rows would go to where it leads
-        why = "is not that of the catalog on the machine, and pages do not choose another"
-        faults.append(document.refusal(("engine",), why, _ELSEWHERE))
+    for section in _LEAD_ELSEWHERE:
+        if document.content.get(section) != known.sections.get(section):
+            why = "is not that of the catalog on the machine, and pages do not choose another"
+            faults.append(document.refusal((section,), why, _ELSEWHERE))
     return sorted(faults, key=lambda fault: fault.position or (1, 1))
 
 
