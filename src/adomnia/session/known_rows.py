@@ -103,8 +103,8 @@ class EarlierAnswers:
         """The rows of a group by the newest answer that tells them: of all rows, or of the table."""
         if any(map(is_open, plan.keys)):
             return UNKNOWN
-        relations = dict.fromkeys(filter(None, (plan.relation, _table(plan.relation))))
-        found = [self.counted.get((each, keys)) for each in relations for keys in dict.fromkeys(((), plan.keys))]
+        about = [plan.relation] if (table := _table(plan.relation)) is None else [plan.relation, table]
+        found = [self.counted.get((relation, keys)) for relation in about for keys in ((), plan.keys)]
         newest = max(filter(None, found), key=_number, default=None)
         if newest is None:
             return UNKNOWN
