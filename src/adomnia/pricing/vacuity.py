@@ -20,7 +20,7 @@ from adomnia.plans.formulas import Formula, Grouping, Keyed, Over
 from adomnia.pricing.findings import total_price
 from adomnia.pricing.parts import amount, split_price
 from adomnia.pricing.quotes import rehearse_plan
-from adomnia.pricing.supposed import STEPS_OF_A_QUERY, Supposed
+from adomnia.pricing.supposed import Supposed, count_steps
 from adomnia.privacy.aggregates import Histogram, Total
 from adomnia.privacy.events import Pure
 from adomnia.privacy.keys import Key
@@ -131,10 +131,11 @@ class _Suppositions:
         place = plan.statistics.index(statistic)
         return split_price(plan, price)[place][0], rehearse_plan(plan, price)[place]
 
-    def count_steps(self, statistic: Statistic) -> None:
+    def recount(self, statistic: Statistic) -> None:
         """Count as many steps as if it were supposed again: what is refused does not depend on what is remembered."""
-        steps = _STEPS_OF_A_LOOK if statistic in self._counted else _STEPS_OF_A_LOOK + STEPS_OF_A_QUERY
-        spend(steps * len(statistic.queries))
+        spend(_STEPS_OF_A_LOOK * len(statistic.queries))
+        if statistic not in self._counted:
+            spend(count_steps(statistic))
         self._counted.add(statistic)
 
 
@@ -154,7 +155,7 @@ class _Look:
             return not self.is_vacuous(1, rows)
         alike = asked, shape, tuple(each.mechanism for each in measures), rows, self.confidence
         if alike in _INFORMATIVE:
-            self.supposed.count_steps(self.measured)
+            self.supposed.recount(self.measured)
             return True
         says = not self.is_vacuous(1, rows)
         if says:
@@ -189,6 +190,8 @@ def _shape(statistic: Statistic) -> tuple[object, ...] | None:
             return type(statistic), query.aggregate, parted
         case Sum(query=query, parted=parted, centred=centred):
             return Sum, query.aggregate, parted, centred
+        case Quantile(query=query, share=share):
+            return Quantile, query.aggregate, share
         case Joint(inner=inner, totals=totals, degree=degree, absent=absent):
             return _shape(inner), totals, degree, absent
     return None

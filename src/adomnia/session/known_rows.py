@@ -115,9 +115,12 @@ class EarlierAnswers:
     def followed_by(self, number: int, request_id: str, found: tuple[_Rows, float] | None) -> EarlierAnswers:
         """With one answer more, and without those that are too old by then."""
         numbers = (number, *self.numbers[: MOST_READ - 1])
-        counted = {rows: each for rows, each in self.counted.items() if each.number >= numbers[-1]}
+        counted = dict(self.counted)  # the oldest first
         if found is not None:
+            counted.pop(found[0], None)
             counted[found[0]] = _Counted(number, request_id, found[1])
+        while counted and next(iter(counted.values())).number < numbers[-1]:
+            del counted[next(iter(counted))]
         return EarlierAnswers(numbers, counted)
 
 

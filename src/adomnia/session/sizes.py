@@ -75,10 +75,8 @@ def count_storage(analyst: Analyst, size: AnswerSize, asked: str) -> Storage:
 @remember(_KEPT)
 def _measure_plan(plan: Plan, price: Price) -> AnswerSize:
     distinct = list_measures(plan, price)  # refuses prices for which no noise can be drawn
-    same = {measure: measure for measure in distinct}  # of equal ones the first, which knows its mechanism
     measures = dict(zip(plan.statistics, rehearse_plan(plan, price), strict=True))
-    wanted = (chain.from_iterable(map(measures.__getitem__, statistics_of(term))) for term in plan.terms)
-    outputs = ({same[measure] for measure in each} for each in wanted)
+    outputs = (set(chain.from_iterable(map(measures.__getitem__, statistics_of(term)))) for term in plan.terms)
     found = prod(len(key_cells(key)) for key in plan.keys if is_open(key)) if any(map(is_open, plan.keys)) else 0
     return AnswerSize(
         numbers=sum(map(_count, distinct)),
