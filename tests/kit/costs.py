@@ -13,10 +13,13 @@ import threading
 from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from functools import _lru_cache_wrapper
 from typing import TYPE_CHECKING, Any
 
 from adomnia.ledger import Ledger
+from adomnia.pricing import vacuity
 from adomnia.session.curator import Curator
+from adomnia.session.ledgers import LEDGER
 from kit import bits
 from kit.hospital import load
 
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from kit.hospital import Rows
 
 MOST_WARM_UPS = 40
+_STEPS = 10  # of SQLite's own machine, in which scans are seen whose rows nobody gets
 # How often a thread looks whether it still has to wait is a matter of time; the rest is the meter itself.
 _NOT_COUNTED = {threading.__file__, __file__, bits.__file__}
 
@@ -55,10 +59,10 @@ class Costs:
 class Meter:
     """Counts what is done for one question at a time, in the thread that asks and in the one that writes the ledger."""
 
-    def __init__(self) -> None:
+    def __init__(self, begin: Callable[[], None]) -> None:
         self.counted: Counter[str] = Counter()
         self.functions: Counter[CodeType] = Counter()
-        self._on = False
+        self._begin, self._on = begin, False
 
     def settle(self, ask: Callable[[], object]) -> Costs:
         """What asking costs once all that is remembered is remembered: three times the same in a row."""
@@ -72,6 +76,7 @@ class Meter:
         """What asking once costs."""
         self.counted.clear()
         self.functions.clear()
+        self._begin()
         self._on = True
         collects = gc.isenabled()
         gc.disable()  # what it ends may call functions, whenever it happens to run
@@ -115,7 +120,11 @@ class Meter:
             self.counted["rows"] += 1
             return row
 
+        def step() -> None:
+            self.counted["steps"] += 1
+
         connection.set_trace_callback(trace)
+        connection.set_progress_handler(step, _STEPS)
         connection.row_factory = read
         return connection
 
@@ -151,23 +160,42 @@ class _Cursor:
         return self._cursor.fetchall()
 
 
+def forget_all() -> None:
+    """Empty all caches: what is equal to what somebody else has left there, and not the same, takes long to compare."""
+    vacuity._INFORMATIVE.clear()
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] == "adomnia":
+            for cache in (each for value in vars(module).values() for each in (value, *_list_enclosed(value))):
+                if isinstance(cache, _lru_cache_wrapper):
+                    cache.cache_clear()
+
+
+def _list_enclosed(value: object) -> list[object]:
+    """What a function remembers of where it was made, such as what it decorates."""
+    return [cell.cell_contents for cell in getattr(value, "__closure__", None) or ()]
+
+
 @contextmanager
 def metered(
     catalog: Catalog, people: Rows, visits: Rows, folder: Path, patch: pytest.MonkeyPatch
 ) -> Iterator[tuple[Curator, Meter]]:
     """A curator over DuckDB in memory and a ledger in a file, and what counts all that it does."""
-    meter, connect, fsync = Meter(), sqlite3.connect, os.fsync
+    connect, fsync = sqlite3.connect, os.fsync
+
+    def draw_the_same() -> None:
+        curator.kernel.bits = bits.SeededBits(0)
 
     def count_fsync(descriptor: int) -> None:
         meter.counted["fsyncs"] += 1
         fsync(descriptor)
 
+    forget_all()
+    meter = Meter(draw_the_same)
     patch.setattr(sqlite3, "connect", lambda *given, **named: meter.watch_sqlite(connect(*given, **named)))
     patch.setattr(os, "fsync", count_fsync)
     engine = load(catalog, people, visits).inner
     meter.watch_duckdb(engine._running)
-    analysts = {analyst.name: analyst.budget for analyst in catalog.analysts}
-    ledger = Ledger.open(folder / "ledger.sqlite", catalog.budget, analysts)
+    ledger = Ledger.open(folder / LEDGER, catalog.budget, {each.name: each.budget for each in catalog.analysts})
     meter.watch_ledger(ledger)
     with Curator(catalog, engine, ledger, bits.SeededBits(0)) as curator:
         yield curator, meter
