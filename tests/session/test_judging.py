@@ -73,3 +73,14 @@ def test_what_was_paid_for_is_given_again_after_other_answers(workers):
     other.sql(ABOUT_AGE, epsilon=1)
     again = one.sql(COUNT, epsilon=10)
     assert (again.replayed, again["n"]) == (True, first["n"])
+
+
+def test_an_answer_between_two_others_is_not_overlooked(workers):
+    """One process has judged its question before another one answered, and is paid for it later."""
+    one, other = workers
+    one.sql(ABOUT_AGE, epsilon=1, rows=1000)
+    one.price(ABOUT_AGE, epsilon=1)
+    other.sql(COUNT, epsilon=10, request_id="between")
+    one.sql(ABOUT_AGE, epsilon=2, rows=1000)  # for which nobody looks at earlier answers
+    with pytest.raises(Refusal, match=r"by your answer between"):
+        one.sql(ADULTS.format(21), epsilon=0.05)

@@ -19,7 +19,7 @@ from adomnia.privacy.filters import Filter, Left, Spent
 from adomnia.privacy.losses import covers, loss
 
 __all__ = [
-    "Kept",
+    "KeptAnswer",
     "NewerAnswer",
     "Receipt",
     "SpendRequest",
@@ -106,7 +106,7 @@ class NewerAnswer(AdomniaError):
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptAnswer:
     """What its payer has left after an answer, the number of its entry, and of the one with their answer before it.
 
     0: this process has read of no answer before it.
@@ -158,7 +158,7 @@ def reserve(transaction: Transaction, request: SpendRequest) -> Receipt | Stored
     return _debit(transaction, request, request.event, analysts=dict.fromkeys((request.analyst, None)))
 
 
-def commit(transaction: Transaction, receipt: Receipt, payload: bytes) -> Kept:
+def commit(transaction: Transaction, receipt: Receipt, payload: bytes) -> KeptAnswer:
     """Store the answer to a question that was paid for."""
     name, before = digest(payload), transaction.answered.get(receipt.analyst, 0)
     transaction.records.add_payload(name, payload)
@@ -166,7 +166,7 @@ def commit(transaction: Transaction, receipt: Receipt, payload: bytes) -> Kept:
     transaction.append("commit", analyst=receipt.analyst, request_id=receipt.key, plan=receipt.plan.hex(), payload=name)
     reach("answer-written")
     left = transaction.accounts[account_name(receipt.analyst)].left()
-    return Kept(left, transaction.head.sequence, before)
+    return KeptAnswer(left, transaction.head.sequence, before)
 
 
 def find_answer_by_id(transaction: Transaction, request: SpendRequest) -> StoredAnswer | None:

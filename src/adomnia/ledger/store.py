@@ -20,7 +20,7 @@ from adomnia.ledger.locks import Locks
 from adomnia.ledger.owner import TopUp, declare, top_up
 from adomnia.ledger.places import LedgerPlace, SnapshotReader, find_place
 from adomnia.ledger.records import Records
-from adomnia.ledger.requests import Kept, Receipt, SpendRequest, StoredAnswer
+from adomnia.ledger.requests import KeptAnswer, Receipt, SpendRequest, StoredAnswer
 from adomnia.ledger.schema import ERRORS, explain_error, explain_errors, name_error, name_file
 from adomnia.ledger.storage import Storage
 from adomnia.ledger.writer import Writer
@@ -47,7 +47,7 @@ class Hold:
 
     def __init__(self, ledger: "Ledger", receipt: Receipt) -> None:
         self.receipt = receipt
-        self.kept: Kept | None = None
+        self.kept: KeptAnswer | None = None
         self._ledgers = [ledger]
 
     @property
@@ -285,9 +285,10 @@ class Ledger:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _commit(self, receipt: Receipt, payload: bytes) -> Kept:
+    def _commit(self, receipt: Receipt, payload: bytes) -> KeptAnswer:
+        work = partial(requests.commit, receipt=receipt, payload=payload)
         try:
-            kept: Kept = self._writer.submit(partial(requests.commit, receipt=receipt, payload=payload), urgent=True)
+            kept: KeptAnswer = self._writer.submit(work, urgent=True)
         except AdomniaError as error:
             raise Failure(receipt.request_id) from error
         reach("answer-durable")

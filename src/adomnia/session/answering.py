@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from adomnia.curator.paying import Evaluated
-    from adomnia.ledger.requests import Kept, Receipt
+    from adomnia.ledger.requests import KeptAnswer, Receipt
     from adomnia.plans.plan import Plan
     from adomnia.privacy.filters import Left
     from adomnia.statistics.contract import ResultTable
@@ -32,7 +32,7 @@ class Outcome:
     receipt: Receipt
     replayed: bool
     left: Left | None = None
-    kept: Kept | None = None
+    kept: KeptAnswer | None = None
 
 
 def build_answers(outcome: Outcome, confidence: float) -> list[Answer]:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from adomnia.catalog.model import Catalog
     from adomnia.ledger import Ledger
-    from adomnia.ledger.requests import Kept, Receipt
+    from adomnia.ledger.requests import KeptAnswer, Receipt
     from adomnia.plans.plan import Plan
     from adomnia.pricing.questions import Priced
     from adomnia.privacy.keys import Key
@@ -147,7 +147,7 @@ class EarlierCounts:
         self._keep(analyst, known)
         return known
 
-    def note(self, analyst: str, kept: Kept, batch: Batch, plans: Sequence[Plan], answer: Answer) -> None:
+    def note(self, analyst: str, kept: KeptAnswer, batch: Batch, plans: Sequence[Plan], answer: Answer) -> None:
         """An answer that was just given, unless something before it was not read yet."""
         known, receipt = self._known.get(analyst), answer.receipt
         if known is not None and receipt is not None and kept.before <= known.newest < kept.number:
