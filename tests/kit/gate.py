@@ -6,9 +6,8 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from adomnia.engines.check import check_statement
-from adomnia.pricing.vacuity import UNKNOWN, KnownRows
 from adomnia.privacy.losses import loss
-from adomnia.session.known_rows import EarlierCounts
+from adomnia.session.known_rows import EarlierAnswers, EarlierCounts
 from adomnia.sql.lower import lower
 from kit.reference import exact
 from kit.tables import Database, rows
@@ -73,8 +72,8 @@ def moved_within(query: Query, one: Any, other: Any) -> None:
 class _Forgotten(EarlierCounts):
     """No earlier answers: what they told is noise, and differs where people do."""
 
-    def find(self, *_: Any) -> KnownRows:
-        return UNKNOWN
+    def read(self, *_: Any) -> EarlierAnswers:
+        return EarlierAnswers((10**15,))  # newer than any
 
 
 def public_side(curator: Curator, text: str, price: dict[str, Any]) -> dict[str, Any]:

@@ -46,7 +46,9 @@ def test_the_last_answers_are_an_analysts_own_and_the_newest_first(ledger):
         answered(ledger, name=number, payload=b"%d" % number)
         answered(ledger, "bob", name=f"{number} of bob")
     ledger.reserve("alice", "lost", plan("lost"), COST)
-    assert [receipt.request_id for receipt in ledger.latest_answers("alice", 3)] == ["id of 4", "id of 3", "id of 2"]
+    latest = ledger.latest_answers("alice", 3)
+    assert [receipt.request_id for _, receipt in latest] == ["id of 4", "id of 3", "id of 2"]
+    assert ledger.latest_answers("alice", 3, after=latest[1][0]) == latest[:1]
     assert ledger.latest_answers("carol", 3) == []
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from adomnia.errors import Failure, Refusal
 from adomnia.ledger import Hold, StoredAnswer
+from adomnia.ledger.requests import NewerAnswer
 from adomnia.privacy.events import Approximate, BoundedRange, Composed, Concentrated, Pure
 from adomnia.privacy.filters import Budget, Spent
 from ledger.references import ANALYSTS, COST, answered, entries, opened, plan, tamper, units_of
@@ -361,3 +362,32 @@ def test_an_analyst_called_none_is_not_the_dataset(place):
         ledger.reserve("None", "1", plan("q"), COST)
         assert ledger.spent("None").epsilon_units == units_of(1)
         ledger.verify()
+
+
+def test_a_question_that_was_judged_before_a_newer_answer_is_not_paid(place):
+    with opened(place) as ledger, opened(place) as other:
+        answered(ledger, name="first")
+        ((seen, _),) = ledger.latest_answers("alice", 5)
+        answered(other, "bob", name="another's")
+        assert isinstance(ledger.reserve("alice", "2", plan("second"), COST, seen=seen), Hold)
+        answered(other, name="third")  # which this process has not read yet
+        spent = other.spent("alice")
+        for request, about in (("3", "fourth"), ("id of first", "first")):
+            with pytest.raises(NewerAnswer):
+                ledger.reserve("alice", request, plan(about), COST, seen=seen)
+        assert ledger.spent("alice") == spent
+        ((newest, _),) = ledger.latest_answers("alice", 5, after=seen)
+        assert isinstance(ledger.reserve("alice", "3", plan("fourth"), COST, seen=newest), Hold)
+
+
+def test_an_answer_tells_where_it_is_kept_and_where_the_one_before_it_is(place):
+    with opened(place) as ledger:
+        kept = []
+        for number in range(2):
+            hold = ledger.reserve("alice", str(number), plan(str(number)), COST)
+            hold.commit(b"answer")
+            kept.append(hold.kept)
+        assert [(each.before, each.number) for each in kept] == [(0, kept[0].number), (kept[0].number, kept[1].number)]
+        assert [number for number, _ in ledger.latest_answers("alice", 5)] == [kept[1].number, kept[0].number]
+    with opened(place) as ledger:  # what was answered before it was opened may be far back: nobody says that it is not
+        assert isinstance(ledger.reserve("alice", "2", plan("2"), COST, seen=kept[1].number), Hold)

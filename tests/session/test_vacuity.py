@@ -11,6 +11,7 @@ import adomnia
 from adomnia.errors import Refusal
 from adomnia.pricing.questions import Question
 from adomnia.session.curator import Curator, open_ledger
+from adomnia.work import Work, limit
 
 PEOPLE, GROUPS = 400, 4
 TABLE = pa.table(
@@ -225,3 +226,31 @@ def test_a_price_that_a_policy_sets_is_judged_too(session):
     answer = ruled.sql(COUNT, anyway=True)
     assert answer.notes[0].startswith("n says almost nothing")
     assert ruled.sql(COUNT).replayed
+
+
+@pytest.mark.parametrize(
+    ("asked", "payment"),
+    [
+        ("COUNT(*)", {"epsilon": 0.01}),
+        ("COUNT(*)", {"epsilon": 0.02, "rows": 100}),
+        ("COUNT(*)", {"epsilon": 0.02, "confidence": 0.999}),
+        ("AVG(x)", {"epsilon": 0.02}),
+        ("MEDIAN(x)", {"epsilon": 0.02}),
+        ("COUNT(*), SUM(x)", {"epsilon": 0.02}),
+    ],
+)
+def test_what_says_something_is_judged_anew_where_anything_but_its_rows_differs(session, asked, payment):
+    for place in range(2):  # the second time it is remembered
+        assert session.price(f"SELECT COUNT(*) AS n FROM data WHERE x > {place}", epsilon=0.02, rows=400).vacuous == ()
+    assert len(session.price(f"SELECT {asked} FROM data WHERE x > 5", **({"rows": 400} | payment)).vacuous) == 1
+
+
+@pytest.mark.parametrize("asked", ["COUNT(*)", "SUM(x)", "AVG(x)", "MEDIAN(x)", "COUNT(*) AS a, COUNT(*)"])
+def test_what_is_remembered_counts_as_many_steps(session, asked):
+    steps = []
+    for place in (11, 12, 13):
+        work = Work()
+        with limit(work):
+            assert session.price(f"SELECT {asked} AS n FROM data WHERE x > {place}", epsilon=20).vacuous == ()
+        steps.append(work.steps)
+    assert len(set(steps)) == 1

@@ -35,7 +35,7 @@ class PaymentRequest:
     """Who asks, under which request id, what the answer is stored under, the question as it was put, and its size.
 
     Nobody (None) asks what is published: the dataset alone pays for it. `source` is the key of the debit of somebody
-    else whose answer alone is wanted, if it is.
+    else whose answer alone is wanted, if it is. `seen` is the analyst's newest answer by which the question was judged.
     """
 
     analyst: str | None
@@ -44,6 +44,7 @@ class PaymentRequest:
     asked: str
     storage: Storage | None = None
     source: str = ""
+    seen: int | None = None
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,7 @@ def pay(kernel: Kernel, request: PaymentRequest, priced: Sequence[Priced]) -> Re
         asked=request.asked,
         storage=request.storage,
         source=request.source,
+        seen=request.seen,
     )
     return Reservation(paid, priced, statements) if isinstance(paid, Hold) else paid
 

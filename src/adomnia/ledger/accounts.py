@@ -55,7 +55,8 @@ class Account:
 
     def left(self) -> Left:
         """What remains, for display."""
-        return Left(Fraction(0), Fraction(0), Fraction(0)) if self.filter is None else self.filter.left()
+        allowed = self.filter
+        return Left(Fraction(0), Fraction(0), Fraction(0)) if allowed is None else allowed.left()
 
 
 Accounts = dict[str, Account]

@@ -38,9 +38,9 @@ def list_answers(records: Records, analyst: str, after: str | None = None, limit
     return receipts
 
 
-def list_latest(records: Records, analyst: str, limit: int) -> list[Receipt]:
-    """List receipts of the last answers of an analyst, newest first."""
-    return [decode_receipt(body) for body in records.list_latest(analyst, limit)]
+def list_latest(records: Records, analyst: str, limit: int, after: int = 0) -> list[tuple[int, Receipt]]:
+    """List receipts of the last answers of an analyst with the numbers of their entries, newest first."""
+    return [(number, decode_receipt(body)) for number, body in records.list_latest(analyst, after, limit)]
 
 
 def list_unanswered(records: Records, analyst: str, limit: int) -> list[Receipt]:

@@ -72,11 +72,15 @@ def _find_start(records: Records, anchor: Head) -> Head:
 
 @dataclass
 class Position:
-    """A place in the chain, the accounts there, and the number of the newest checkpoint up to it."""
+    """A place in the chain, the accounts there, and the number of the newest checkpoint up to it.
+
+    `answered` has the number of the entry with each analyst's newest answer, of those that this process has read.
+    """
 
     head: Head = GENESIS
     accounts: Accounts = field(default_factory=dict)
     checkpoint: int = 0
+    answered: dict[str | None, int] = field(default_factory=dict)
 
 
 class Transaction:
@@ -87,12 +91,13 @@ class Transaction:
         self.lifetime: Lifetime | None = None
         self.head = position.head
         self.accounts = dict(position.accounts)
+        self.answered = dict(position.answered)
         self._checkpoint = position.checkpoint
 
     @property
     def position(self) -> Position:
         """Where the transaction stands now."""
-        return Position(self.head, self.accounts, self._checkpoint)
+        return Position(self.head, self.accounts, self._checkpoint, self.answered)
 
     def follow(self, anchor: Head) -> None:
         """Read the chain from where it was left to the anchor, by hash: an entry of another branch is not that one."""
@@ -131,6 +136,8 @@ class Transaction:
         self.head = head
         if entry["kind"] == "checkpoint":
             self._checkpoint = head.sequence
+        elif entry["kind"] == "commit":
+            self.answered[entry.get("analyst")] = head.sequence
 
 
 @dataclass(frozen=True)

@@ -136,8 +136,9 @@ class PostgresRecords:
             yield from (body for _, body in rows)
             after, limit = rows[-1][0], limit - len(rows)
 
-    def list_latest(self, analyst: str, limit: int) -> list[str]:
-        return [body for (body,) in self._ask("latest", analyst, limit)]
+    def list_latest(self, analyst: str, after: int, limit: int) -> list[tuple[int, str]]:
+        found: list[tuple[int, str]] = self._ask("latest", analyst, after, limit).fetchall()
+        return found
 
     def list_unanswered(self, first: str, beyond: str, limit: int) -> list[str]:
         return [body for (body,) in self._ask("unanswered", first, beyond, limit)]

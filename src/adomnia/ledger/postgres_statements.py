@@ -23,9 +23,10 @@ _STATEMENTS = {
                JOIN {s}.entries AS debits ON debits.kind = 'reserve' AND debits.request_id = kept.request_id
                WHERE kept.kind = 'commit' AND kept.analyst = %s AND kept.sequence > %s
                ORDER BY kept.sequence LIMIT %s""",
-    "latest": """SELECT debits.body FROM {s}.entries AS kept
+    "latest": """SELECT kept.sequence, debits.body FROM {s}.entries AS kept
                  JOIN {s}.entries AS debits ON debits.kind = 'reserve' AND debits.request_id = kept.request_id
-                 WHERE kept.kind = 'commit' AND kept.analyst = %s ORDER BY kept.sequence DESC LIMIT %s""",
+                 WHERE kept.kind = 'commit' AND kept.analyst = %s AND kept.sequence > %s
+                 ORDER BY kept.sequence DESC LIMIT %s""",
     "unanswered": """SELECT body FROM {s}.entries AS debits
                      WHERE kind = 'reserve' AND request_id > %s AND request_id < %s AND NOT EXISTS (
                          SELECT 1 FROM {s}.entries AS kept

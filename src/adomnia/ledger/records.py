@@ -76,8 +76,8 @@ class Records(Protocol):
     def list_answered(self, analyst: str, after: int, limit: int) -> Iterator[str]:
         """The texts of the debits that an analyst has answers to, those kept after a number, oldest first."""
 
-    def list_latest(self, analyst: str, limit: int) -> list[str]:
-        """The same, newest first."""
+    def list_latest(self, analyst: str, after: int, limit: int) -> list[tuple[int, str]]:
+        """The same, newest first, and the numbers that they are kept under."""
 
     def list_unanswered(self, first: str, beyond: str, limit: int) -> list[str]:
         """The texts of debits without an answer whose keys lie between two texts, newest first."""

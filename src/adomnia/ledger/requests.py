@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from adomnia.errors import Failure, Refusal, Unavailable
+from adomnia.errors import AdomniaError, Failure, Refusal, Unavailable
 from adomnia.ledger.accounts import DATASET, account_name, encode_spent
 from adomnia.ledger.chain import damage_refusal, digest
 from adomnia.ledger.failpoints import reach
@@ -19,6 +19,8 @@ from adomnia.privacy.filters import Filter, Left, Spent
 from adomnia.privacy.losses import covers, loss
 
 __all__ = [
+    "KeptAnswer",
+    "NewerAnswer",
     "Receipt",
     "SpendRequest",
     "StoredAnswer",
@@ -43,7 +45,8 @@ class SpendRequest:
     """A question to be paid for: who asks (None: the dataset itself), its id, its plan, and the most it may cost.
 
     `asked` is the text of the question, in ASCII, for readers of the ledger. `storage` is what it may fill of it.
-    `source` is the key of a debit whose answer alone is wanted, at the expense of the personal budget alone.
+    `source` is the key of a debit whose answer alone is wanted, at the expense of the personal budget alone. `seen` is
+    the number of the entry with the analyst's newest answer that was looked at; with a newer one nothing is paid.
     """
 
     analyst: str | None
@@ -54,6 +57,7 @@ class SpendRequest:
     asked: str = ""
     storage: Storage | None = None
     source: str = ""
+    seen: int | None = None
 
     @property
     def wanted(self) -> Wanted:
@@ -97,6 +101,22 @@ class Receipt:
     at: str = field(default="", compare=False, repr=False)  # when the debit was written, where the ledger tells
 
 
+class NewerAnswer(AdomniaError):
+    """The analyst has got an answer since those that were looked at: nothing was paid."""
+
+
+@dataclass(frozen=True)
+class KeptAnswer:
+    """What its payer has left after an answer, the number of its entry, and of the one with their answer before it.
+
+    0: this process has read of no answer before it.
+    """
+
+    left: Left
+    number: int
+    before: int
+
+
 @dataclass(frozen=True)
 class StoredAnswer:
     """An answer that was committed earlier, and the receipt of the debit that paid for it."""
@@ -123,6 +143,8 @@ def find_filter(transaction: Transaction, analyst: str | None) -> Filter:
 def reserve(transaction: Transaction, request: SpendRequest) -> Receipt | StoredAnswer:
     """Find the answer if it was paid for; else debit, and give the receipt with which the question may run once."""
     find_filter(transaction, request.analyst)
+    if request.seen is not None and transaction.answered.get(request.analyst, 0) > request.seen:
+        raise NewerAnswer
     earlier = _find_paid(transaction, request) or _find_earlier(transaction, request)
     if earlier is not None and earlier.analyst == request.analyst:
         return StoredAnswer(_read_payload(transaction, earlier, request), earlier)
@@ -136,14 +158,15 @@ def reserve(transaction: Transaction, request: SpendRequest) -> Receipt | Stored
     return _debit(transaction, request, request.event, analysts=dict.fromkeys((request.analyst, None)))
 
 
-def commit(transaction: Transaction, receipt: Receipt, payload: bytes) -> Left:
-    """Store the answer to a question that was paid for; gives what its payer has left."""
-    name = digest(payload)
+def commit(transaction: Transaction, receipt: Receipt, payload: bytes) -> KeptAnswer:
+    """Store the answer to a question that was paid for."""
+    name, before = digest(payload), transaction.answered.get(receipt.analyst, 0)
     transaction.records.add_payload(name, payload)
     # No time of day: together with the debit's it would tell how long the question ran.
     transaction.append("commit", analyst=receipt.analyst, request_id=receipt.key, plan=receipt.plan.hex(), payload=name)
     reach("answer-written")
-    return transaction.accounts[account_name(receipt.analyst)].left()
+    left = transaction.accounts[account_name(receipt.analyst)].left()
+    return KeptAnswer(left, transaction.head.sequence, before)
 
 
 def find_answer_by_id(transaction: Transaction, request: SpendRequest) -> StoredAnswer | None:

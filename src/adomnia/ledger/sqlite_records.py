@@ -20,9 +20,10 @@ _CHECKPOINT = """SELECT sequence, json_extract(body, '$.previous') FROM entries
 _PAGE = """SELECT debits.body FROM entries AS kept
            JOIN entries AS debits ON debits.kind = 'reserve' AND debits.request_id = kept.request_id
            WHERE kept.kind = 'commit' AND kept.analyst = ? AND kept.sequence > ? ORDER BY kept.sequence LIMIT ?"""
-_LATEST = """SELECT debits.body FROM entries AS kept
+_LATEST = """SELECT kept.sequence, debits.body FROM entries AS kept
              JOIN entries AS debits ON debits.kind = 'reserve' AND debits.request_id = kept.request_id
-             WHERE kept.kind = 'commit' AND kept.analyst = ? ORDER BY kept.sequence DESC LIMIT ?"""
+             WHERE kept.kind = 'commit' AND kept.analyst = ? AND kept.sequence > ?
+             ORDER BY kept.sequence DESC LIMIT ?"""
 _UNANSWERED = """SELECT body FROM entries AS debits INDEXED BY debits
                  WHERE kind = 'reserve' AND request_id > ? AND request_id < ? AND NOT EXISTS (
                      SELECT 1 FROM entries AS kept WHERE kept.kind = 'commit' AND kept.request_id = debits.request_id
@@ -93,8 +94,8 @@ class SqliteRecords:
     def list_answered(self, analyst: str, after: int, limit: int) -> Iterator[str]:
         return (body for (body,) in self.connection.execute(_PAGE, (analyst, after, limit)))
 
-    def list_latest(self, analyst: str, limit: int) -> list[str]:
-        return [body for (body,) in self.connection.execute(_LATEST, (analyst, limit))]
+    def list_latest(self, analyst: str, after: int, limit: int) -> list[tuple[int, str]]:
+        return self.connection.execute(_LATEST, (analyst, after, limit)).fetchall()
 
     def list_unanswered(self, first: str, beyond: str, limit: int) -> list[str]:
         return [body for (body,) in self.connection.execute(_UNANSWERED, (first, beyond, limit))]

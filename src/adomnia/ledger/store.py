@@ -20,7 +20,7 @@ from adomnia.ledger.locks import Locks
 from adomnia.ledger.owner import TopUp, declare, top_up
 from adomnia.ledger.places import LedgerPlace, SnapshotReader, find_place
 from adomnia.ledger.records import Records
-from adomnia.ledger.requests import Receipt, SpendRequest, StoredAnswer
+from adomnia.ledger.requests import KeptAnswer, Receipt, SpendRequest, StoredAnswer
 from adomnia.ledger.schema import ERRORS, explain_error, explain_errors, name_error, name_file
 from adomnia.ledger.storage import Storage
 from adomnia.ledger.writer import Writer
@@ -40,20 +40,24 @@ _log = logging.getLogger("adomnia.ledger")
 class Hold:
     """A question that is paid for. Its answer can be committed once; without one its request id fails for ever.
 
-    After the commit, `left` is what its payer has left.
+    After the commit, `left` is what its payer has left, and `kept` where in the ledger the answer is.
     """
 
-    __slots__ = ("_ledgers", "left", "receipt")
+    __slots__ = ("_ledgers", "kept", "receipt")
 
     def __init__(self, ledger: "Ledger", receipt: Receipt) -> None:
         self.receipt = receipt
-        self.left: Left | None = None
+        self.kept: KeptAnswer | None = None
         self._ledgers = [ledger]
 
     @property
     def event(self) -> Event:
         """What was reserved: the most that the question may release."""
         return self.receipt.event
+
+    @property
+    def left(self) -> Left | None:
+        return None if self.kept is None else self.kept.left
 
     def commit(self, payload: bytes) -> Receipt:
         """Store the answer durably; only afterwards may anybody see it."""
@@ -63,7 +67,7 @@ class Hold:
             ledger = self._ledgers.pop()  # one atomic step: two threads cannot both have it
         except IndexError:
             raise ValueError(f"Hold {self.receipt.request_id} commits once, and it was committed before.") from None
-        self.left = ledger._commit(self.receipt, payload)
+        self.kept = ledger._commit(self.receipt, payload)
         return self.receipt
 
 
@@ -124,6 +128,7 @@ class Ledger:
         asked: str = "",
         storage: Storage | None = None,
         source: str = "",
+        seen: int | None = None,
     ) -> Hold | StoredAnswer:
         """Pay for a question before any data is read, or get its answer if it has one.
 
@@ -132,9 +137,11 @@ class Ledger:
         at the expense of the personal budget alone; with `personal_only` anything dearer is refused. Each analyst has
         request ids of their own, and each id belongs to the plan it was first used with. `asked` is stored with the
         debit. With `storage`, what would fill more of the ledger than is left to its analyst is refused. With `source`,
-        the key of somebody's debit, nothing but one's own answer or that of this debit is given.
+        the key of somebody's debit, nothing but one's own answer or that of this debit is given. With `seen`, the
+        number of the newest answer of the analyst that `latest_answers` gave, a newer one raises NewerAnswer, and
+        nothing is paid or given.
         """
-        request = SpendRequest(analyst, request_id, plan, event, personal_only, asked, storage, source)
+        request = SpendRequest(analyst, request_id, plan, event, personal_only, asked, storage, source, seen)
         outcome: Receipt | StoredAnswer = self._writer.submit(
             Foreseen(partial(requests.reserve, request=request), request.wanted)
         )
@@ -175,9 +182,12 @@ class Ledger:
         self.account(analyst)
         return self._inspect(partial(history.list_answers, analyst=analyst, after=after, limit=limit))
 
-    def latest_answers(self, analyst: str, limit: int) -> list[Receipt]:
-        """The receipts of an analyst's last answers, newest first."""
-        return self._inspect(partial(history.list_latest, analyst=analyst, limit=limit))
+    def latest_answers(self, analyst: str, limit: int, after: int = 0) -> list[tuple[int, Receipt]]:
+        """The receipts of an analyst's last answers, newest first, and the numbers of their entries: those after one.
+
+        The numbers are for whoever pays: they would tell an analyst how much others have asked.
+        """
+        return self._inspect(partial(history.list_latest, analyst=analyst, limit=limit, after=after))
 
     def unanswered(self, analyst: str, limit: int) -> list[Receipt]:
         """The receipts of what an analyst paid for and has no answer to, newest first."""
@@ -275,13 +285,14 @@ class Ledger:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _commit(self, receipt: Receipt, payload: bytes) -> Left:
+    def _commit(self, receipt: Receipt, payload: bytes) -> KeptAnswer:
+        work = partial(requests.commit, receipt=receipt, payload=payload)
         try:
-            left: Left = self._writer.submit(partial(requests.commit, receipt=receipt, payload=payload), urgent=True)
+            kept: KeptAnswer = self._writer.submit(work, urgent=True)
         except AdomniaError as error:
             raise Failure(receipt.request_id) from error
         reach("answer-durable")
-        return left
+        return kept
 
     def _inspect(self, read: Callable[[Records], _Found]) -> _Found:
         """Read the ledger; where it is in a file, without keeping its writer from writing."""

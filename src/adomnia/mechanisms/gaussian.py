@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import erfc, exp, pi, sqrt
 from typing import ClassVar, Self, final
 
@@ -81,7 +81,7 @@ class DiscreteGaussian:
         return exp(-float(Fraction(k * k) / (2 * self.variance))) / self._total
 
     def interval(self, confidence: float, cells: int = 1) -> Interval:
-        return narrowest(self._tail, confidence, cells)
+        return _find_interval(self, confidence, cells)
 
     @cached_property
     def _deviation(self) -> float:
@@ -106,3 +106,8 @@ class DiscreteGaussian:
         reach = 40 * int(self._deviation + 1)
         terms = np.arange(k + 1, k + 1 + reach, dtype=np.float64)
         return float(np.exp(-(terms**2) / (2 * float(self.variance))).sum())
+
+
+@lru_cache(maxsize=256)  # one law is looked at before it is paid for, and again for every answer at its price
+def _find_interval(noise: DiscreteGaussian, confidence: float, cells: int) -> Interval:
+    return narrowest(noise._tail, confidence, cells)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import exp, tanh
 from typing import ClassVar, Self, final
 
@@ -61,8 +62,13 @@ class DiscreteLaplace:
         return tanh(rate / 2) * exp(-abs(k) * rate)
 
     def interval(self, confidence: float, cells: int = 1) -> Interval:
-        return narrowest(self._tail, confidence, cells)
+        return _find_interval(self, confidence, cells)
 
     def _tail(self, k: int) -> float:
         """P[|noise| > k] = 2 a**(k + 1) / (1 + a) with a = exp(-1 / scale)."""
         return 2 * exp(-float((k + 1) / self.scale)) / (1 + exp(-float(1 / self.scale)))
+
+
+@lru_cache(maxsize=256)  # one law is looked at before it is paid for, and again for every answer at its price
+def _find_interval(noise: DiscreteLaplace, confidence: float, cells: int) -> Interval:
+    return narrowest(noise._tail, confidence, cells)

@@ -14,14 +14,11 @@ from typing import Any
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import LATER, Text
 
+_KEPT = "_canonical"  # where a frozen dataclass keeps its encoding, beside its fields
+
 
 def canonical(value: object) -> bytes:
     """An injective encoding of plain values and frozen dataclasses of them."""
-    return encode(value, {})
-
-
-def encode(value: object, known: dict[int, bytes]) -> bytes:
-    """The same, where parts that were encoded before are `known` by where they stand in memory."""
     match value:
         case None | bool():
             return f"<{value}>".encode()
@@ -31,28 +28,30 @@ def encode(value: object, known: dict[int, bytes]) -> bytes:
             text = value.encode("utf-8", "surrogatepass")
             return b"<%d:%b>" % (len(text), text)
         case tuple():
-            return b"(%d %b)" % (len(value), b"".join(encode(item, known) for item in value))
+            return b"(%d %b)" % (len(value), b"".join(map(canonical, value)))
         case Text() | Column():
             return _encode_declared(value)
     if not is_dataclass(value) or isinstance(value, type):
         raise TypeError(f"canonical value must be plain data, got {type(value).__name__}.")
-    # By its hash, and once: a relation and its columns stand in every statistic, with all their categories.
-    if id(value) not in known:
-        known[id(value)] = _hash_fields(value, known)
-    return known[id(value)]
+    # By its hash, and once: a relation and its columns stand in every statistic, and these in several plans.
+    kept = vars(value)
+    if _KEPT not in kept:
+        kept[_KEPT] = _hash_fields(value)
+    encoded: bytes = kept[_KEPT]
+    return encoded
 
 
 @lru_cache(maxsize=1024)
 def _encode_declared(value: Text | Column) -> bytes:
     """A category with all its values, or a column, once for all questions."""
-    return _hash_fields(value, {})
+    return _hash_fields(value)
 
 
-def _hash_fields(value: Any, known: dict[int, bytes]) -> bytes:  # noqa: ANN401 - a dataclass
+def _hash_fields(value: Any) -> bytes:  # noqa: ANN401 - a dataclass
     kind: type = type(value)
     tag, names, later = _shape(kind)
-    parts = [encode(getattr(value, name), known) for name in names]
-    parts += [encode((name, getattr(value, name)), known) for name, usual in later if getattr(value, name) != usual]
+    parts = [canonical(getattr(value, name)) for name in names]
+    parts += [canonical((name, getattr(value, name))) for name, usual in later if getattr(value, name) != usual]
     return b"#" + sha256(tag + b"".join(parts)).digest()
 
 

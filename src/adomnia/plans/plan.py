@@ -8,7 +8,7 @@ from hashlib import sha256
 from math import prod
 from typing import Any, TypeAlias
 
-from adomnia.plans.canonical import canonical, encode
+from adomnia.plans.canonical import canonical
 from adomnia.plans.formulas import Order, Term, list_compared, map_leaves, map_order, statistics_of
 from adomnia.plans.views import TableView
 from adomnia.privacy.events import Price
@@ -138,8 +138,7 @@ class Plan:
     @cached_property
     def _forms(self) -> dict[bytes, Statistic]:
         """The statistics by their encoding, which all have one length, in its order."""
-        known: dict[int, bytes] = {}
-        forms = {encode(each, known): each for term in self.terms for each in statistics_of(term)}
+        forms = {canonical(each): each for term in self.terms for each in statistics_of(term)}
         return dict(sorted(forms.items()))
 
 

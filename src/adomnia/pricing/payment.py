@@ -60,16 +60,22 @@ def price_question(
     question, plan = name_delta(question, plan, catalog)
     if question.error is None:
         price = read_price(question.epsilon, question.rho)
-        # Finding the values of keys is paid like one more measurement.
-        (draft,) = rewrite([PlannedQuestion(question, plan)], price, catalog, rules.before_caps)
-        parts = 1 if question.delta is None else 1 + len(portion(draft.plan))
-        rest = price * Fraction(max(1, parts - 1), parts)
+        parts = _count_parts(question, plan, price, catalog, rules)
+        rest = price * Fraction(parts - 1, parts) if parts > 1 else price
         (priced,) = price_together([question], [plan], rest, catalog, rules)
         return _with_finding(priced, price / parts, question, catalog)
     if question.epsilon is not None or question.rho is not None:
         raise _no_price()
     priced = _price_within(question, plan, catalog, confidence, rules)
     return _with_finding(priced, priced.price / len(portion(priced.plan)), question, catalog)
+
+
+def _count_parts(question: Question, plan: Plan, price: Price, catalog: Catalog, rules: Rules) -> int:
+    """In how many parts a price is split: finding the values of keys is paid like one more measurement."""
+    if question.delta is None:
+        return 1
+    (draft,) = rewrite([PlannedQuestion(question, plan)], price, catalog, rules.before_caps)
+    return 1 + len(portion(draft.plan))
 
 
 def price_together(

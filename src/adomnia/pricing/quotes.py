@@ -136,9 +136,11 @@ def list_measures(plan: Plan, price: Price) -> Round:
 
 @lru_cache(maxsize=_KEPT)
 def rehearse_plan(plan: Plan, price: Price) -> tuple[Round, ...]:
-    """What each statistic of a plan measures, in their order."""
+    """What each statistic of a plan measures, in their order; equal measures are one object, with one mechanism."""
+    known: dict[Measure, Measure] = {}
     try:
-        return tuple(statistic.rehearse(part) for statistic, part in split_price(plan, price))
+        rounds = [statistic.rehearse(part) for statistic, part in split_price(plan, price)]
+        return tuple(tuple(known.setdefault(measure, measure) for measure in each) for each in rounds)
     except NotDrawableError:  # where later rounds of a method depend on the noise of earlier ones
         why = "makes noise that is too small or too large to draw"
         raise Refusal(_amount(price), why, _DRAWABLE, code="bad_price") from None

@@ -81,7 +81,7 @@ class Supposed:
     def result(self, statistic: Statistic, rows: int) -> Result:
         """What a statistic would return."""
         if (statistic, rows) not in self._known:
-            spend(_STEPS_OF_A_QUERY * sum(map(_count_values, statistic.queries)))
+            spend(count_steps(statistic))
             paid = self._paid[statistic]
             if self._plan.view is not None:  # a method, which is alone in its plan
                 self._known[statistic, rows] = drive(*paid, rows)[1]  # type: ignore[arg-type]  # it is hashed by its fields
@@ -143,6 +143,11 @@ def _ring(measured: Measured, groups: int, name: Hashable) -> Measured:
 
 def _unknown() -> Estimate:
     return Estimate(np.asarray(0.0), lambda _confidence, _cells: (np.asarray(-np.inf), np.asarray(np.inf)), "not known")
+
+
+def count_steps(statistic: Statistic) -> int:
+    """How many steps it takes to suppose a result."""
+    return _STEPS_OF_A_QUERY * sum(map(_count_values, statistic.queries))
 
 
 def _count_values(query: Query) -> int:

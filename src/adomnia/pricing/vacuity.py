@@ -18,12 +18,14 @@ from adomnia.errors import Refusal
 from adomnia.methods.supposition import SUPPOSED_ROWS
 from adomnia.plans.formulas import Formula, Grouping, Keyed, Over
 from adomnia.pricing.findings import total_price
-from adomnia.pricing.parts import amount
-from adomnia.pricing.supposed import Supposed
+from adomnia.pricing.parts import amount, split_price
+from adomnia.pricing.quotes import rehearse_plan
+from adomnia.pricing.supposed import Supposed, count_steps
 from adomnia.privacy.aggregates import Histogram, Total
 from adomnia.privacy.events import Pure
 from adomnia.privacy.keys import Key
 from adomnia.statistics.count import Count
+from adomnia.statistics.joint import Joint
 from adomnia.statistics.mean import Mean
 from adomnia.statistics.population.mean import PopulationMean
 from adomnia.statistics.population.quantile import PopulationQuantile
@@ -38,12 +40,14 @@ if TYPE_CHECKING:
     from adomnia.plans.plan import Plan
     from adomnia.pricing.questions import Priced
     from adomnia.privacy.events import Price
-    from adomnia.statistics.contract import Statistic
+    from adomnia.statistics.contract import Round, Statistic
 
 _COMPUTED = (Key, Formula, Over, Keyed, Grouping, Fraction)
 _COVERED = 0.5  # of what an output could say, by its expected interval
 _STEPS_OF_A_LOOK = 40  # for each query of the output
 _DOUBLINGS = 40  # of a price or a number of rows that are sought
+_MOST_KEPT = 4096
+_INFORMATIVE: set[tuple[object, ...]] = set()  # outputs that were found to say something, but for their rows
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,7 @@ def judge(
     if plan.effort != priced.plan.effort:
         return None
     looks = list(_list_looks(plan, priced, confidence))
-    first = next((look for look in looks if look.is_vacuous(1, known.rows)), None)
+    first = next((look for look in looks if not look.says_something(known.rows)), None)
     if first is None:
         return None
     return _verdict(first, looks, known, common or total_price(priced), grouped=bool(plan.keys))
@@ -113,12 +117,26 @@ class _Suppositions:
     def __init__(self, priced: Priced) -> None:
         self.priced = priced
         self._known: dict[tuple[int, int], Supposed] = {}
+        self._counted: set[Statistic] = set()
 
     def at(self, times: int, rows: int) -> Supposed:
         """At so many times the price, in a group of so many rows."""
         if (times, rows) not in self._known:
             self._known[times, rows] = Supposed(self.priced.plan, self.priced.price * times, rows)
         return self._known[times, rows]
+
+    def paid(self, statistic: Statistic) -> tuple[Statistic, Round]:
+        """How a statistic is measured once the price is split, and what it measures first."""
+        plan, price = self.priced.plan, self.priced.price
+        place = plan.statistics.index(statistic)
+        return split_price(plan, price)[place][0], rehearse_plan(plan, price)[place]
+
+    def recount(self, statistic: Statistic) -> None:
+        """Count as many steps as if it were supposed again: what is refused does not depend on what is remembered."""
+        spend(_STEPS_OF_A_LOOK * len(statistic.queries))
+        if statistic not in self._counted:
+            spend(count_steps(statistic))
+        self._counted.add(statistic)
 
 
 @dataclass(frozen=True)
@@ -128,6 +146,23 @@ class _Look:
     measured: Statistic
     asked: Statistic
     confidence: float
+
+    def says_something(self, rows: int) -> bool:
+        """Whether the output would not be vacuous; what differs in its rows alone is computed once."""
+        measured, measures = self.supposed.paid(self.measured)
+        asked, shape = _shape(self.asked), _shape(measured)
+        if asked is None or shape is None:
+            return not self.is_vacuous(1, rows)
+        alike = asked, shape, tuple(each.mechanism for each in measures), rows, self.confidence
+        if alike in _INFORMATIVE:
+            self.supposed.recount(self.measured)
+            return True
+        says = not self.is_vacuous(1, rows)
+        if says:
+            if len(_INFORMATIVE) >= _MOST_KEPT:
+                _INFORMATIVE.clear()
+            _INFORMATIVE.add(alike)
+        return says
 
     def is_vacuous(self, times: int, rows: int) -> bool:
         """Whether the output would be, at so many times the price, in a group of so many rows."""
@@ -146,6 +181,20 @@ class _Look:
         with np.errstate(all="ignore"):
             lower, upper = estimate.interval(self.confidence, 1)
         return float(np.min(lower)), float(np.max(upper))
+
+
+def _shape(statistic: Statistic) -> tuple[object, ...] | None:
+    """All but the rows and groups of a statistic whose interval follows from that, its noise and the number of rows."""
+    match statistic:
+        case Count(query=query, parted=parted) | Mean(query=query, parted=parted):
+            return type(statistic), query.aggregate, parted
+        case Sum(query=query, parted=parted, centred=centred):
+            return Sum, query.aggregate, parted, centred
+        case Quantile(query=query, share=share):
+            return Quantile, query.aggregate, share
+        case Joint(inner=inner, totals=totals, degree=degree, absent=absent):
+            return _shape(inner), totals, degree, absent
+    return None
 
 
 def _find_price(looks: list[_Look], rows: int, paid: Price) -> str:

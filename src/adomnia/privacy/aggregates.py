@@ -9,6 +9,7 @@ from adomnia.privacy.distances import Distances
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.estimates import BlockEstimates
 from adomnia.privacy.expressions import Column, Expression
+from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.kinds import Boolean, Text
 from adomnia.privacy.matrices import Combination
 from adomnia.privacy.vectors import Variable, Vector
@@ -31,6 +32,7 @@ class NonNull:
     value: Expression
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Total:
     """The sum of an expression in steps of its grid, each value counted from `centre`."""

@@ -40,6 +40,8 @@ def exact(value: Number, owner: str, field: str) -> Fraction:
     """
     if type(value) is Fraction and _is_plain(value):
         return value
+    if type(value) is int and value.bit_length() <= _FEW_BITS:
+        return Fraction(value)
     number = _read(value)
     if number is None:
         raise ValueError(f"{owner} {field} must be a finite number, got {value!r}.")
@@ -52,7 +54,7 @@ def exact(value: Number, owner: str, field: str) -> Fraction:
 def positive(value: Number, owner: str, field: str) -> Fraction:
     """An exact number above zero."""
     number = exact(value, owner, field)
-    if number <= 0:
+    if number.numerator <= 0:
         raise ValueError(f"{owner} {field} must be > 0, got {value}.")
     return number
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from adomnia.curator.paying import Evaluated
-    from adomnia.ledger.requests import Receipt
+    from adomnia.ledger.requests import KeptAnswer, Receipt
     from adomnia.plans.plan import Plan
     from adomnia.privacy.filters import Left
     from adomnia.statistics.contract import ResultTable
@@ -26,12 +26,13 @@ _PLAIN_PARTS = {"kind", "title"}  # of a figure's description, which name no col
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was measured, now or before, its receipt, and what the analyst has left since."""
+    """What was measured, now or before, its receipt, what the analyst has left since, and where it was just kept."""
 
     evaluated: Sequence[Evaluated]
     receipt: Receipt
     replayed: bool
     left: Left | None = None
+    kept: KeptAnswer | None = None
 
 
 def build_answers(outcome: Outcome, confidence: float) -> list[Answer]:

@@ -5,7 +5,7 @@ All of it is public to whoever asks: they wrote it, it was released with the cat
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -23,10 +23,11 @@ from adomnia.statistics.profile import Contributions
 from adomnia.work import allow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from adomnia.catalog.model import Catalog
-    from adomnia.ledger.requests import Receipt
+    from adomnia.ledger import Ledger
+    from adomnia.ledger.requests import KeptAnswer, Receipt
     from adomnia.plans.plan import Plan
     from adomnia.pricing.questions import Priced
     from adomnia.privacy.keys import Key
@@ -36,9 +37,11 @@ if TYPE_CHECKING:
 MOST_READ = 20  # of an analyst's last answers
 _LONGEST = 500  # characters of a question that is looked at again
 _MOST_GROUPS = 10_000  # of an answer: memory is counted for larger ones
-_MOST_KEPT = 10_000
+_MOST_KEPT = 10_000  # analysts
 
+_Rows: TypeAlias = "tuple[Relation, tuple[Key, ...]]"  # what is counted, and in groups of which keys
 Recall: TypeAlias = "Callable[[Receipt], Answer]"  # gives an answer again that was paid for before
+Look: TypeAlias = "Callable[[str, Ledger, Catalog, Recall], EarlierAnswers]"  # of an analyst
 
 
 def find_rows(plan: Plan, priced: Priced, given: int | None, catalog: Catalog) -> KnownRows:
@@ -74,59 +77,130 @@ def _profile(read: Private, catalog: Catalog) -> float | None:
 
 @dataclass(frozen=True)
 class _Counted:
-    """What an earlier answer said: about so many rows of a relation, at most, in all groups of its keys together."""
+    """What an answer said: about so many rows, at most, in all its groups together; the number of its entry."""
 
-    relation: Relation
-    keys: tuple[Key, ...]
+    number: int
+    request_id: str
     rows: float
 
 
-class EarlierCounts:
-    """Numbers of rows that answers have told their analysts, each answer read once."""
+@dataclass(frozen=True)
+class EarlierAnswers:
+    """An analyst's last answers: the numbers of their entries, the newest first, and which rows they counted.
 
-    def __init__(self) -> None:
-        self._read: dict[tuple[str, str], _Counted | None] = {}
+    Of those that counted the same relation in groups of the same keys, the newest tells.
+    """
 
-    def find(self, plan: Plan, receipts: Sequence[Receipt], catalog: Catalog, recall: Recall) -> KnownRows:
-        """The rows of a group by the newest of an analyst's answers that tells them: of all rows, or of the table."""
-        about = (plan.relation, _table(plan.relation))
+    numbers: tuple[int, ...] = ()
+    counted: Mapping[_Rows, _Counted] = field(default_factory=dict)
+
+    @property
+    def newest(self) -> int:
+        """The number of the last one's entry; 0 if there is none."""
+        return self.numbers[0] if self.numbers else 0
+
+    def find(self, plan: Plan) -> KnownRows:
+        """The rows of a group by the newest answer that tells them: of all rows, or of the table."""
         if any(map(is_open, plan.keys)):
             return UNKNOWN
-        for receipt in receipts:
-            counted = self._counted(receipt, catalog, recall)
-            if counted is not None and counted.relation in about and counted.keys in {(), plan.keys}:
-                groups = prod(len(key_cells(key)) for key in plan.keys)
-                how = f"{'on average ' if groups > 1 else ''}by your answer {receipt.request_id}"
-                return KnownRows(max(1, round(counted.rows / groups)), how)
-        return UNKNOWN
+        about = [plan.relation] if (table := _table(plan.relation)) is None else [plan.relation, table]
+        found = [self.counted.get((relation, keys)) for relation in about for keys in ((), plan.keys)]
+        newest = max(filter(None, found), key=_number, default=None)
+        if newest is None:
+            return UNKNOWN
+        groups = prod(len(key_cells(key)) for key in plan.keys)
+        how = f"{'on average ' if groups > 1 else ''}by your answer {newest.request_id}"
+        return KnownRows(max(1, round(newest.rows / groups)), how)
 
-    def _counted(self, receipt: Receipt, catalog: Catalog, recall: Recall) -> _Counted | None:
-        place = (str(receipt.analyst), receipt.request_id)
-        if place not in self._read:
-            if len(self._read) >= _MOST_KEPT:
-                self._read.clear()
+    def followed_by(self, number: int, request_id: str, found: tuple[_Rows, float] | None) -> EarlierAnswers:
+        """With one answer more, and without those that are too old by then."""
+        numbers = (number, *self.numbers[: MOST_READ - 1])
+        counted = dict(self.counted)  # the oldest first
+        if found is not None:
+            counted.pop(found[0], None)
+            counted[found[0]] = _Counted(number, request_id, found[1])
+        while counted and next(iter(counted.values())).number < numbers[-1]:
+            del counted[next(iter(counted))]
+        return EarlierAnswers(numbers, counted)
+
+
+class EarlierCounts:
+    """Numbers of rows that answers have told their analysts, each answer read once.
+
+    What this process has answered is noted by itself. Others may have answered since: `read` finds that, and so does
+    the payment for a question that was judged by what it can `remember`, which then is not made.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, EarlierAnswers] = {}
+
+    def remember(self, analyst: str, ledger: Ledger, catalog: Catalog, recall: Recall) -> EarlierAnswers:
+        """What an analyst was told as far as this process knows; it reads the ledger once."""
+        return self._known.get(analyst) or self.read(analyst, ledger, catalog, recall)
+
+    def read(self, analyst: str, ledger: Ledger, catalog: Catalog, recall: Recall) -> EarlierAnswers:
+        """What an analyst was told by now: what is new in the ledger is read."""
+        known = self._known.get(analyst, EarlierAnswers())
+        for number, receipt in reversed(ledger.latest_answers(analyst, MOST_READ, known.newest)):
             with allow():  # of few and short questions
-                self._read[place] = _read_count(receipt, catalog, recall)
-        return self._read[place]
+                known = known.followed_by(number, receipt.request_id, _read_count(receipt, catalog, recall))
+        self._keep(analyst, known)
+        return known
+
+    def note(self, analyst: str, kept: KeptAnswer, batch: Batch, plans: Sequence[Plan], answer: Answer) -> None:
+        """An answer that was just given, unless something before it was not read yet."""
+        known, receipt = self._known.get(analyst), answer.receipt
+        if known is not None and receipt is not None and kept.before <= known.newest < kept.number:
+            told = _can_count(receipt) and _counts_alone(batch, plans)
+            found = _count_rows(plans[0], answer) if told else None
+            self._keep(analyst, known.followed_by(kept.number, receipt.request_id, found))
+
+    def _keep(self, analyst: str, known: EarlierAnswers) -> None:
+        if len(self._known) >= _MOST_KEPT:
+            self._known.clear()
+        self._known[analyst] = known
 
 
-def _read_count(receipt: Receipt, catalog: Catalog, recall: Recall) -> _Counted | None:
+def _number(counted: _Counted) -> int:
+    return counted.number
+
+
+def _read_count(receipt: Receipt, catalog: Catalog, recall: Recall) -> tuple[_Rows, float] | None:
     """What one answer says of the number of rows; None where it was about something else, or means that no more."""
-    if not receipt.asked or len(receipt.asked) > _LONGEST or "count" not in receipt.asked.lower():
+    if not _can_count(receipt):
         return None
     batch = Batch.from_text(receipt.asked)
     try:
-        (plan,) = batch.plans(catalog) if len(batch.questions) == 1 else (None,)
-        counts = [] if plan is None else [each.name for each in plan.outputs if _counts_rows(each.source)]
-        if plan is None or not counts or batch.version != catalog.version or not _shows_all(plan):
-            return None
-        if prod(len(key_cells(key)) for key in plan.keys) > _MOST_GROUPS:
+        plans = batch.plans(catalog) if len(batch.questions) == 1 else []
+        if batch.version != catalog.version or not _counts_alone(batch, plans):
             return None
         answer = recall(receipt)
     except (Refusal, Failure):
         return None
-    # At most so many, as far as noise lets see: what is refused is then surely little.
-    return _Counted(plan.relation, plan.keys, sum(upper for _, upper in answer.interval(counts[0], CONFIDENCE)))
+    return _count_rows(plans[0], answer)
+
+
+def _can_count(receipt: Receipt) -> bool:
+    """Whether a question is short enough to be looked at again, and may count anything."""
+    return 0 < len(receipt.asked) <= _LONGEST and "count" in receipt.asked.lower()
+
+
+def _counts_alone(batch: Batch, plans: Sequence[Plan]) -> bool:
+    """Whether one question was asked, whose answer has the number of rows of few groups, and of all there are."""
+    if len(batch.questions) > 1 or not plans:
+        return False
+    (plan,) = plans
+    counts = any(_counts_rows(each.source) for each in plan.outputs)
+    return counts and _shows_all(plan) and prod(len(key_cells(key)) for key in plan.keys) <= _MOST_GROUPS
+
+
+def _count_rows(plan: Plan, answer: Answer) -> tuple[_Rows, float]:
+    """The rows that an answer is about, and about how many they are.
+
+    At most so many, as far as noise lets see: what is refused is then surely little.
+    """
+    name = next(each.name for each in plan.outputs if _counts_rows(each.source))
+    return (plan.relation, plan.keys), sum(upper for _, upper in answer.interval(name, CONFIDENCE))
 
 
 def _shows_all(plan: Plan) -> bool:

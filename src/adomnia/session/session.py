@@ -12,6 +12,7 @@ from adomnia.errors import Refusal
 from adomnia.explaining.balances import warn
 from adomnia.explaining.explanations import explain, is_explain, without_explain
 from adomnia.explaining.methods import list_methods
+from adomnia.ledger.requests import NewerAnswer
 from adomnia.plans.plan import Plan
 from adomnia.plans.public_rows import PublicRows
 from adomnia.pricing.effort import without_effort
@@ -22,7 +23,6 @@ from adomnia.pricing.policies import check_ceiling, check_named, next_price, set
 from adomnia.pricing.questions import Payment, Question
 from adomnia.pricing.quotes import Quote, quote_questions
 from adomnia.pricing.rules import VERSIONS
-from adomnia.pricing.vacuity import judge
 from adomnia.session.accounts import Budgets, Past, list_pasts
 from adomnia.session.answer import Answer
 from adomnia.session.answering import Outcome, build_answers
@@ -42,7 +42,7 @@ from adomnia.session.contract import CONFIDENCE, MOST_LISTED, check_page
 from adomnia.session.derived import DerivedSession
 from adomnia.session.explanation import build_explanation
 from adomnia.session.from_release import answer_from_release, tell_free_answer
-from adomnia.session.known_rows import MOST_READ, find_rows
+from adomnia.session.judging import Judge, add_notes
 from adomnia.session.listings import is_listing, list_catalog
 from adomnia.session.progress import ProgressLine
 from adomnia.session.public import read_public_columns
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from adomnia.explaining.tree import Node
     from adomnia.ledger.requests import Receipt, StoredAnswer
     from adomnia.pricing.questions import Priced
-    from adomnia.pricing.vacuity import KnownRows, Verdict
+    from adomnia.pricing.vacuity import Verdict
     from adomnia.privacy.events import Pure
     from adomnia.releases.model import Release
     from adomnia.session.columns import KeyColumn
@@ -340,22 +340,10 @@ class LocalSession(DerivedSession):
         check_named(self._policy, batch.names_a_price)
         priced = self._price_plans(batch, plans, self._next_price())
         prove(self._curator.kernel, priced)
-        return priced, self._judge(batch, plans, priced)
+        return priced, self._appoint_judge(batch, plans).judge_afresh(priced)
 
-    def _judge(self, batch: Batch, plans: Sequence[Plan], priced: Sequence[Priced]) -> list[Verdict | None]:
-        """Of each question, the first output that would say almost nothing."""
-        asked = zip(batch.questions, plans, priced, strict=True)
-        return [
-            judge(plan, each, self._find_rows(plan, each, question.rows), batch.confidence, batch.common_price)
-            for question, plan, each in asked
-        ]
-
-    def _find_rows(self, plan: Plan, priced: Priced, given: int | None) -> KnownRows:
-        known = find_rows(plan, priced, given, self._curator.catalog)
-        if known.sure:
-            return known
-        receipts = self._curator.ledger.latest_answers(self.analyst, MOST_READ)
-        return self._curator.counts.find(plan, receipts, self._curator.catalog, self._recall)
+    def _appoint_judge(self, batch: Batch, plans: Sequence[Plan]) -> Judge:
+        return Judge(self._curator, self.analyst, batch, plans, self._recall)
 
     def _recall(self, receipt: Receipt) -> Answer:
         """A small answer that was paid for before, as it was asked."""
@@ -368,13 +356,13 @@ class LocalSession(DerivedSession):
         outcome = replace(_replay(priced, kept), left=self._curator.ledger.left(self.analyst))
         return build_answers(outcome, batch.confidence)[0]
 
-    def _refuse_vacuous(self, verdicts: Sequence[Verdict | None], request: PaymentRequest) -> None:
-        """Refuse to sell what is known to say almost nothing, unless it was paid for before."""
-        sure = [verdict for verdict in verdicts if verdict is not None and verdict.sure]
-        if not sure or self._curator.catalog.vacuous_answers != "refuse":
-            return
-        if self._curator.ledger.find_answer(self.analyst, request.request_id, request.identity) is None:
-            raise sure[0].refusal()
+    def _find_vacuous(self, verdicts: Sequence[Verdict | None], request: PaymentRequest) -> Verdict | None:
+        """What is known to say almost nothing and is not sold, if anything is, unless it was paid for before."""
+        sure = next((verdict for verdict in verdicts if verdict is not None and verdict.sure), None)
+        if sure is None or self._curator.catalog.vacuous_answers != "refuse":
+            return None
+        stored = self._curator.ledger.find_answer(self.analyst, request.request_id, request.identity)
+        return sure if stored is None else None
 
     def _with_warnings(self, quote: Quote, verdicts: Sequence[Verdict | None]) -> Quote:
         """The quote with what would say almost nothing, and what it would mean for the budgets as they are now."""
@@ -412,24 +400,31 @@ class LocalSession(DerivedSession):
             identity = batch.identity(priced, self._with_analyst(request))
             with self._curator.ledger.lock("question", identity.hex()):
                 wanted = PaymentRequest(self.analyst, request, identity, batch.to_text(), source=source)
-                priced = self._check_worth(batch, plans, priced, None if anyway else wanted)
-                paid = self._pay(wanted, priced)
+                priced, paid = self._judge_and_pay(batch, plans, priced, wanted, anyway=anyway)
                 outcome = self._measure(paid) if isinstance(paid, Reservation) else _replay(priced, paid)
         left = outcome.left or self._curator.ledger.left(self.analyst)
         with allow():  # it is paid for
-            return build_answers(replace(outcome, left=left), batch.confidence)
+            answers = build_answers(replace(outcome, left=left), batch.confidence)
+            if outcome.kept is not None:
+                self._curator.counts.note(self.analyst, outcome.kept, batch, plans, answers[0])
+            return answers
 
-    def _check_worth(
-        self, batch: Batch, plans: Sequence[Plan], priced: Sequence[Priced], request: PaymentRequest | None
-    ) -> list[Priced]:
-        """The questions with notes on what says almost nothing; a request for such is refused, if it would be paid."""
-        verdicts = self._judge(batch, plans, priced)
-        if request is not None:
-            self._refuse_vacuous(verdicts, request)
-        return [
-            each if verdict is None else replace(each, notes=(verdict.note(), *each.notes))
-            for each, verdict in zip(priced, verdicts, strict=True)
-        ]
+    def _judge_and_pay(
+        self, batch: Batch, plans: Sequence[Plan], priced: Sequence[Priced], request: PaymentRequest, *, anyway: bool
+    ) -> tuple[list[Priced], Reservation | StoredAnswer]:
+        """Pays for questions that are worth their price, and for others if they are wanted `anyway`, with a note."""
+        judge = self._appoint_judge(batch, plans)
+        verdicts = judge.judge(priced)
+        while True:
+            if not anyway and self._find_vacuous(verdicts, request):  # by what may be behind the ledger
+                verdicts = judge.judge_afresh(priced)
+                if (vacuous := self._find_vacuous(verdicts, request)) is not None:
+                    raise vacuous.refusal()
+            noted = add_notes(priced, verdicts)
+            try:
+                return noted, self._pay(replace(request, seen=judge.seen), noted)
+            except NewerAnswer:  # of another thread, process or host
+                verdicts = judge.judge_afresh(priced)
 
     def _pay_by_policy(self, batch: Batch, plans: Sequence[Plan], request: PaymentRequest, *, anyway: bool) -> Outcome:
         """Pays the price that the policy sets, unless the question was answered before, at whatever price."""
@@ -437,8 +432,7 @@ class LocalSession(DerivedSession):
         if stored is None:
             with self._curator.ledger.lock("price", self.analyst):  # nobody else may spend what this price is a part of
                 priced = self._price_plans(batch, plans, self._next_price())
-                priced = self._check_worth(batch, plans, priced, None if anyway else request)
-                paid = self._pay(request, priced)
+                priced, paid = self._judge_and_pay(batch, plans, priced, request, anyway=anyway)
             if isinstance(paid, Reservation):
                 return self._measure(paid)
             stored = paid
@@ -456,7 +450,7 @@ class LocalSession(DerivedSession):
 
     def _measure(self, paid: Reservation) -> Outcome:
         evaluated, receipt = measure(self._curator.kernel, paid)
-        return Outcome(evaluated, receipt, replayed=False, left=paid.hold.left)
+        return Outcome(evaluated, receipt, replayed=False, left=paid.hold.left, kept=paid.hold.kept)
 
     def _with_analyst(self, request_id: str) -> str:
         """A request id with its analyst before it: two analysts may use the same id."""

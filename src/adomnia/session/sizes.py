@@ -12,6 +12,7 @@ from adomnia.ledger.storage import Storage
 from adomnia.plans.formulas import statistics_of
 from adomnia.pricing.quotes import list_measures, rehearse_plan
 from adomnia.privacy.keys import is_open, key_cells
+from adomnia.work import remember
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +28,7 @@ NUMBER_BYTES = 21  # of a stored number: the digits of 64 bits, a sign and a com
 LARGE_NUMBER_BYTES = 60  # of one that 64 bits do not hold
 FOUND_BYTES = 100  # of a value that is found, and stored beside the numbers
 ENTRY_BYTES = 2_000  # of the entries of a question, beside its text
+_KEPT = 64  # plans of which the size is remembered: it is asked for twice
 _LARGEST = 2**62  # half of what 64 bits hold: noise comes on top
 
 
@@ -70,6 +72,7 @@ def count_storage(analyst: Analyst, size: AnswerSize, asked: str) -> Storage:
     return Storage(size.stored_bytes + len(asked) + ENTRY_BYTES, analyst.quota.storage)
 
 
+@remember(_KEPT)
 def _measure_plan(plan: Plan, price: Price) -> AnswerSize:
     distinct = list_measures(plan, price)  # refuses prices for which no noise can be drawn
     measures = dict(zip(plan.statistics, rehearse_plan(plan, price), strict=True))

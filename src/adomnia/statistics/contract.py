@@ -3,7 +3,7 @@
 from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import inf
 from typing import Any, Protocol, TypeAlias, cast
 
@@ -38,10 +38,15 @@ class Measure:
     @cached_property
     def mechanism(self) -> Numeric:
         """The most exact one that the price buys."""
-        if not self.by and isinstance(self.price, Approximate):
-            raise TypeError("Measure price with a delta must name the mechanism that it buys, got none.")
-        kind = NUMERIC[self.by] if self.by else find_noise(self.price)  # type: ignore[arg-type]  # as told above
-        return kind.for_query(self.query, self.price)
+        return _find_mechanism(self.query, self.price, self.by)
+
+
+@lru_cache(maxsize=64)  # equal measures are asked for again and again on the way of a question
+def _find_mechanism(query: Query, price: AnyPrice, by: str) -> Numeric:
+    if not by and isinstance(price, Approximate):
+        raise TypeError("Measure price with a delta must name the mechanism that it buys, got none.")
+    kind = NUMERIC[by] if by else find_noise(price)  # type: ignore[arg-type]  # as told above
+    return kind.for_query(query, price)
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,12 @@
 """Noisy integers times constants, added up: the value, and an interval by the law of the noise together."""
 
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil, lcm
 
 import numpy as np
 
+from adomnia.mechanisms.contract import Noise
 from adomnia.statistics.combinations import farthest
 from adomnia.statistics.contract import Bounds, Estimate, Parts
 from adomnia.statistics.ratios import critical_value, left_open_by
@@ -33,11 +35,15 @@ def reach_of(parts: Parts, confidence: float, cells: int) -> Fraction:
         ((measured, factor),) = parts
         return abs(factor) * measured.noise.interval(confidence, cells).half_width
     if len(parts) > 2:
-        coefficients = [np.asarray(float(factor)) for _, factor in parts]
-        noises = [measured.noise for measured, _ in parts]
-        return Fraction(float(farthest(noises, coefficients, left_open_by(confidence, cells))))
+        noises = tuple(measured.noise for measured, _ in parts)
+        return _reach_of_many(noises, tuple(float(factor) for _, factor in parts), left_open_by(confidence, cells))
     (x, unit), (y, factor) = sorted(parts, key=lambda part: abs(part[1]))
     ratio = abs(factor / unit)
     limit = critical_value(x.noise, y.noise, float(ratio), left_open_by(confidence, cells))  # type: ignore[arg-type]
     # Where the sum is whole, it stays below the limit only if it is at most the integer below it.
     return abs(unit) * (ceil(limit) - 1 if ratio.denominator == 1 else Fraction(limit))
+
+
+@lru_cache(maxsize=256)  # the same for every question about one value at one price
+def _reach_of_many(noises: tuple[Noise, ...], factors: tuple[float, ...], left_open: float) -> Fraction:
+    return Fraction(float(farthest(noises, [np.asarray(factor) for factor in factors], left_open)))
