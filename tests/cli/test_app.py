@@ -14,17 +14,17 @@ import pytest
 from adomnia import __version__
 from adomnia.noise.bits import SystemBits
 from kit.bits import BrokenBits
+from kit.commands import COMMAND
 from kit.example import write_example
 from kit.faults import fill, make_read_only, small_disk
 
-RUN = [sys.executable, "-c", "from adomnia.cli.app import main; main()"]
 QUICK_SECONDS = 0.5
 COMMANDS = ("init", "check", "sql", "price", "shell", "budget", "demo")
 
 
 def ran(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*RUN, *arguments],
+        [*COMMAND, *arguments],
         capture_output=True,
         text=True,
         encoding="utf-8",

@@ -10,6 +10,7 @@ import pytest
 from adomnia.server import serve as module
 from adomnia.server.serve import Started
 from kit.terminals import on_a_terminal
+from kit.waiting import HANG_SECONDS
 
 
 @pytest.fixture
@@ -71,4 +72,4 @@ def test_q_ends_it(hospital):
         typist.expect("alice, who asks, with")
         typist.type("x")
         typist.type("q")
-        assert typist.process.wait(60) == 0
+        assert typist.process.wait(HANG_SECONDS) == 0

@@ -13,6 +13,7 @@ from adomnia.server.access import Access, Role
 from adomnia.session.curator import STATE
 from kit import serving
 from kit.example import write_example
+from kit.waiting import HANG_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +26,7 @@ CHROMIUM = which("chromium-headless-shell") or which("chromium") or "chromium"
 PASSWORD = "correct horse battery staple"
 ROLES = {"olga": Role.OWNER, "alice": Role.ANALYST, "bob": Role.ANALYST, "audrey": Role.AUDITOR}
 WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
-PATIENCE = 15_000.0  # milliseconds: machines under load are slow
+PATIENCE = 1000 * HANG_SECONDS
 _SWITCHES = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"),

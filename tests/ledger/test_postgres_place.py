@@ -19,6 +19,7 @@ from adomnia.ledger.postgres_locks import PostgresLocks
 from adomnia.ledger.postgres_place import PostgresPlace
 from adomnia.ledger.records import StoreError
 from adomnia.ledger.restore import Restoration, restore
+from kit.waiting import HANG_SECONDS
 from ledger.references import ANALYSTS, BUDGET, COST, answered, child, entries, opened, plan, units_of
 from ledger.test_postgres_store import end_sessions
 
@@ -84,7 +85,7 @@ def test_a_process_that_was_overlooked_pays_no_more(shared, saved, monkeypatch):
 
 def test_a_restoration_that_is_cut_off_is_refused_until_it_is_done_again(shared, saved):
     process = child("put_back", shared, saved, "draft-moved")
-    process.communicate(timeout=120)
+    process.communicate(timeout=HANG_SECONDS)
     assert process.returncode == KILLED
     with pytest.raises(Refusal, match="its anchor remembers"):
         opened(shared)
@@ -139,12 +140,12 @@ def test_turns_end_with_their_session_and_are_taken_in_another(shared):
         waiting = threading.Thread(target=follow)
         with here.hold(7):
             waiting.start()
-            inside.wait(30)
+            inside.wait(HANG_SECONDS)
             waiting.join(0.1)
             with here.hold(8):
                 assert order == []
             end_sessions(shared)
-            waiting.join(30)
+            waiting.join(HANG_SECONDS)
             assert order == ["there"]
         with here.hold(7):
             pass

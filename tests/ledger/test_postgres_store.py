@@ -22,6 +22,7 @@ from adomnia.ledger.owner import declare
 from adomnia.ledger.records import StoreError
 from adomnia.ledger.requests import SpendRequest, commit, reserve
 from kit.postgres import Server, durable_server, server
+from kit.waiting import HANG_SECONDS
 from ledger.proxies import Proxy
 from ledger.references import (
     ANALYSTS,
@@ -101,17 +102,17 @@ def test_an_answer_whose_connection_is_lost_before_commit_is_written_again(share
 
         def end():
             inside.set()
-            leave.wait(30)
+            leave.wait(HANG_SECONDS)
             end_sessions(shared)
 
         stumbling = threading.Thread(target=stumble)
         stumbling.start()
-        inside.wait(30)
+        inside.wait(HANG_SECONDS)
         with ThreadPoolExecutor(1) as pool:
             kept = pool.submit(hold.commit, b"noisy")
             leave.set()
             kept.result(30)
-        stumbling.join(30)
+        stumbling.join(HANG_SECONDS)
         assert ledger.answer("alice", "id of q").payload == b"noisy"
         assert ledger.spent().epsilon_units == units_of(1)
 
@@ -306,11 +307,11 @@ def test_a_writer_that_hangs_in_a_transaction_loses_its_turn(shared, monkeypatch
 
             def hang():
                 inside.set()
-                leave.wait(30)
+                leave.wait(HANG_SECONDS)
 
             with ThreadPoolExecutor(1) as pool:
                 stuck = pool.submit(spend_and_stumble, frozen, "stuck", hang)
-                inside.wait(30)
+                inside.wait(HANG_SECONDS)
                 answered(ledger)
                 leave.set()
                 with pytest.raises(Unavailable, match="cannot be reached"):
@@ -337,13 +338,13 @@ def test_a_process_that_is_stopped_within_a_round_trip_keeps_nobody_for_ever(sha
                     granted += isinstance(ledger.reserve("alice", f"id {granted}", plan(granted), COST), Hold)
             assert granted == 98
             os.kill(stopped.pid, signal.SIGCONT)
-            said, _ = stopped.communicate(timeout=60)
+            said, _ = stopped.communicate(timeout=HANG_SECONDS)
             assert said.count("granted") == 2
             assert ledger.spent().epsilon_units == units_of(100)
             ledger.verify()
     finally:
         stopped.kill()
-        stopped.wait(30)
+        stopped.wait(HANG_SECONDS)
 
 
 def opened_patiently(place):

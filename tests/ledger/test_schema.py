@@ -14,6 +14,7 @@ from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.ledger import StoredAnswer, durable_file, sqlite, writer
 from adomnia.ledger.anchor import Anchor
 from kit.faults import faulty
+from kit.waiting import HANG_SECONDS
 from ledger.references import COST, answered, child, entries, list_answers, opened, plan, tamper, units_of
 
 
@@ -72,7 +73,7 @@ def test_an_answer_waits_for_a_disk_that_is_full_for_a_moment(path, faults, monk
 
 def test_a_disk_error_grants_nothing_until_it_is_over_and_the_ledger_is_sound(path):
     process = child("cramped", path)
-    said = [line.split(" ", 2) for line in process.communicate(timeout=120)[0].splitlines()]
+    said = [line.split(" ", 2) for line in process.communicate(timeout=HANG_SECONDS)[0].splitlines()]
     assert process.returncode == 0
     ends = [kind for kind, *_ in said]
     assert ends[19] == "Unavailable"

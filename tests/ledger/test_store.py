@@ -22,6 +22,7 @@ from adomnia.ledger import Hold, Ledger, StoredAnswer, files
 from adomnia.ledger.postgres_place import PostgresPlace
 from adomnia.privacy.events import Approximate, BoundedRange, Composed, Concentrated, Pure
 from adomnia.privacy.filters import Budget, Spent
+from kit.waiting import HANG_SECONDS
 from ledger.references import (
     ANALYSTS,
     BUDGET,
@@ -168,7 +169,7 @@ def granted_in_a_race(places) -> list[int]:
         assert all(said), "a process ended before it had spent what it could"
         granted.append(sum(map(int, said)))
     for racer in racers:
-        racer.communicate(timeout=120)
+        racer.communicate(timeout=HANG_SECONDS)
         assert racer.returncode == 0
     return granted
 
@@ -267,7 +268,7 @@ def test_turns_of_different_questions_do_not_wait_for_each_other_and_are_forgott
             enter("price", "1")
             waiting.join(0.2)
             assert entered == [("question", "2"), ("price", "1")]
-        waiting.join(30)
+        waiting.join(HANG_SECONDS)
         assert entered[2:] == [("question", "1")]
         gc.collect()
         assert len(ledger._locks) == 0
@@ -358,7 +359,7 @@ def test_a_forgotten_ledger_keeps_nobody_waiting_who_holds_what_it_needs_to_end(
         gc.collect()
         assert time.monotonic() - began < 30
         assert thread.is_alive()
-    thread.join(30)
+    thread.join(HANG_SECONDS)
     assert not thread.is_alive()
 
 
@@ -406,7 +407,7 @@ def test_alone_is_alone_between_ledgers_of_one_file_and_free_in_memory(place):
         def hold():
             with first.lock_dataset():
                 inside.set()
-                leave.wait(30)
+                leave.wait(HANG_SECONDS)
                 order.append("first")
 
         def follow():
@@ -415,13 +416,13 @@ def test_alone_is_alone_between_ledgers_of_one_file_and_free_in_memory(place):
 
         threads = [threading.Thread(target=each) for each in (hold, follow)]
         threads[0].start()
-        inside.wait(30)
+        inside.wait(HANG_SECONDS)
         threads[1].start()
         threads[1].join(0.2)
         assert order == []
         leave.set()
         for thread in threads:
-            thread.join(30)
+            thread.join(HANG_SECONDS)
     assert order == ["first", "second"]
     if isinstance(place, Path):
         assert place.with_name("ledger.db.lock").stat().st_mode & 0o777 == 0o600

@@ -12,6 +12,7 @@ import pytest
 import adomnia.ledger.writer
 from adomnia.errors import Refusal, Unavailable
 from adomnia.ledger.writer import Writer
+from kit.waiting import HANG_SECONDS
 
 
 class Store:
@@ -268,7 +269,7 @@ def test_a_refusal_of_the_whole_group_is_passed_on_in_its_own_words_and_ends_the
         store.writer.submit(lambda _: 1)
     assert trouble.value is not store.error
     store.error = None
-    assert store.closed.wait(10)
+    assert store.closed.wait(HANG_SECONDS)
     for urgent in (False, True):
         with pytest.raises(Unavailable, match=r"The ledger was changed"):
             store.writer.submit(lambda _: 1, urgent)
@@ -285,7 +286,7 @@ def test_stopping_finishes_what_was_waiting(store):
 
 def test_stopping_from_the_writing_thread_itself_does_not_wait_for_itself(store):
     store.writer.submit(lambda _: store.writer.stop())
-    assert store.closed.wait(10)
+    assert store.closed.wait(HANG_SECONDS)
 
 
 def test_a_child_process_gets_nothing_from_its_parents_writer_and_does_not_stop_it(store, monkeypatch):

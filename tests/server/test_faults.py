@@ -25,6 +25,7 @@ from kit.example import write_example
 from kit.faults import fill, small_disk
 from kit.ledgers import find_ledger
 from kit.serving import API, HOST, calling, start, tokens, with_analysts
+from kit.waiting import HANG_SECONDS
 from server.test_crashes import ANSWERED, COST, STOPPING, Books
 
 if TYPE_CHECKING:
@@ -224,7 +225,7 @@ class Rig:
 def fetch(port, path) -> tuple[int, bytes, bytes]:
     """Status, head and body of a GET by nobody in particular; 0 if there was no reply."""
     try:
-        with socket.create_connection((HOST, port), timeout=10) as line:
+        with socket.create_connection((HOST, port), timeout=HANG_SECONDS) as line:
             line.sendall(f"GET {API}{path} HTTP/1.1\r\nHost: {HOST}\r\nConnection: close\r\n\r\n".encode())
             reply = b""
             while piece := line.recv(65_536):

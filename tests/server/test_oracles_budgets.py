@@ -21,6 +21,7 @@ from adomnia.privacy.losses import loss
 from adomnia.server.running.served_dataset import ServedDataset
 from adomnia.session.batch import Batch
 from kit import house
+from kit.waiting import HANG_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -45,7 +46,7 @@ class Sent:
         self.at = monotonic() - self._began
 
     def wait(self) -> Sent:
-        self._thread.join(30)
+        self._thread.join(HANG_SECONDS)
         assert self.reply is not None
         return self
 
@@ -65,7 +66,7 @@ class Slow:
 
     def _slowly(self, *asked: Any) -> Any:
         self.begun.set()
-        assert self.may_end.wait(30)
+        assert self.may_end.wait(HANG_SECONDS)
         return self._run(*asked)
 
     def end(self, analyst: str, request_id: str) -> None:
@@ -117,7 +118,7 @@ def test_nobody_hears_of_an_answer_before_the_edge_at_which_it_leaves(tmp_path, 
     with in_house(tmp_path, monkeypatch) as (opened, slow):
         began = monotonic()
         first = Sent(began, lambda: opened.query("alice", AGES.format(30), request_id="mine"))
-        assert slow.begun.wait(10)
+        assert slow.begun.wait(HANG_SECONDS)
         slow.end("alice", "mine")
         second = Sent(began, lambda: POLLS[poll](opened)).wait()
         first.wait()
@@ -147,7 +148,7 @@ def test_a_price_does_not_leave_when_a_question_ends(tmp_path, monkeypatch):
         began = monotonic()
         most = opened.services.settings.threads - 1  # that one analyst may have
         asked = [Sent(began, lambda k=k: opened.query("alice", AGES.format(k), request_id=f"{k}")) for k in range(most)]
-        assert slow.begun.wait(10)
+        assert slow.begun.wait(HANG_SECONDS)
         sleep(SOON)
         body = {"sql": house.COUNT, "epsilon": 0.1}
         price = Sent(began, lambda: opened.ask("alice", "POST", f"{house.DATASET}/price", json=body))
@@ -175,7 +176,7 @@ def test_a_refusal_that_waited_for_a_question_leaves_at_an_edge(tmp_path, monkey
             price = next(each for each in prices if stripe(curator.catalog, house.COUNT, each) == wanted)
         began = monotonic()
         first = Sent(began, lambda: opened.query("alice", AGES.format(30), request_id="mine"))
-        assert slow.begun.wait(10)
+        assert slow.begun.wait(HANG_SECONDS)
         came = monotonic() - began
         second = Sent(began, lambda: opened.query("bob", epsilon=price))
         sleep(SOON)

@@ -35,6 +35,7 @@ from adomnia.server.settings import Settings
 from adomnia.session.curator import STATE
 from adomnia.wire.asking import Ask
 from kit import house
+from kit.waiting import HANG_SECONDS
 from server.running.certificates import write_certificate
 
 if TYPE_CHECKING:
@@ -220,7 +221,9 @@ def test_threads_that_fail_say_no_more_than_the_log():
         "def fail(): raise ValueError('Zebulon-canary')\n"
         "t = Thread(target=fail); t.start(); t.join()\n"
     )
-    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    ran = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=HANG_SECONDS, check=False
+    )
     assert house.CANARY not in ran.stderr
     assert "Traceback" not in ran.stderr
 

@@ -23,6 +23,7 @@ from adomnia.server.access import Role, open_access
 from adomnia.server.serve import OWNER, create_first_link
 from adomnia.session.curator import STATE
 from kit import serving
+from kit.commands import COMMAND
 from kit.example import write_example
 from kit.serving import API, HOST
 from server.running.certificates import write_certificate
@@ -70,7 +71,7 @@ def eventually(holds):
 
 def ended(folder, *options):
     """The exit code and the complaint of a server that does not start."""
-    command = [sys.executable, "-c", "from adomnia.cli.app import main; main()", "serve", str(folder)]
+    command = [*COMMAND, "serve", str(folder)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     done = subprocess.run(
         [*command, *map(str, options)], capture_output=True, text=True, timeout=PATIENCE, env=environment, check=False
@@ -188,7 +189,7 @@ def test_tls_whose_certificate_is_renewed_by_a_signal(hospital):
     files = write_certificate(hospital.parent)
     port = serving.free_port()
     options = ["--port", str(port), "--workers", "1", "--tls-cert", str(files[0]), "--tls-key", str(files[1])]
-    command = [sys.executable, "-c", "from adomnia.cli.app import main; main()", "serve", str(hospital), *options]
+    command = [*COMMAND, "serve", str(hospital), *options]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     trusting = ssl.create_default_context(cafile=str(files[0]))
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment)

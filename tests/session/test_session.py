@@ -21,6 +21,7 @@ from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.privacy.amounts import EPSILON_UNIT
 from adomnia.privacy.events import Composed, Concentrated, Pure
 from adomnia.privacy.losses import loss
+from kit.waiting import HANG_SECONDS
 
 COUNT = "SELECT COUNT(*) FROM people"
 GROUPED = "SELECT sex, COUNT(*) AS n, AVG(salary) AS pay FROM people GROUP BY sex"
@@ -492,7 +493,7 @@ def test_nobody_sees_that_a_question_ended_before_it_has_waited(alice, bob, monk
     with pytest.raises(Failure) if fails else nullcontext():
         alice.sql(COUNT, epsilon=0.5, request_id="mine")
     assert equal.ident is not None
-    equal.join(30)
+    equal.join(HANG_SECONDS)
     waited, replayed = seen
     assert 0 < waited < 30
     assert replayed is not fails

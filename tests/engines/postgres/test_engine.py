@@ -35,6 +35,7 @@ from engines.postgres.kept import list_schemas, open_index, read_index
 from kit.engines import make_ready
 from kit.filled_postgres import filled, run
 from kit.postgres import Server, server
+from kit.waiting import HANG_SECONDS
 
 CREATE = "CREATE TABLE people (person_id int, city text, fare float8, name text)"
 INSERT = (
@@ -286,7 +287,7 @@ def test_closing_ends_what_runs(tmp_path):
         asking.start()
         sleep(0.5)
         engine.close()
-        asking.join(10)
+        asking.join(HANG_SECONDS)
         assert len(failed) == 1
         with pytest.raises(Failure):
             count(engine)

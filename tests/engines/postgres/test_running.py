@@ -14,6 +14,7 @@ from adomnia.engines.postgres.running import ConnectionPool
 from adomnia.errors import Failure
 from adomnia.work import Work, limit
 from kit.postgres import server
+from kit.waiting import HANG_SECONDS
 
 
 @pytest.fixture
@@ -70,7 +71,7 @@ def test_what_nobody_waits_for_is_cancelled(pool):
     sleep(0.3)
     work.abandon()
     started = monotonic()
-    asking.join(10)
+    asking.join(HANG_SECONDS)
     assert len(failed) == 1
     assert monotonic() - started < 5
 

@@ -28,6 +28,7 @@ from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Public, Select, Selected
 from engines.databases import catalog, category, people, relation, whole
 from kit import spark
+from kit.waiting import HANG_SECONDS
 
 AGE, CITY, NAME = whole("age", 0, 120), category("city", "a", "b"), Column("name", Text())
 MANY = category("many", *(f"it's \\ {place}" for place in range(60)))  # more than a CASE compares
@@ -199,7 +200,7 @@ def test_closing_ends_what_runs_and_nothing_runs_afterwards(opened):
     while not made._running._asked:
         time.sleep(0.01)
     made.close()
-    thread.join(30)
+    thread.join(HANG_SECONDS)
     assert len(found) == 1
     with pytest.raises(Failure):
         made.run(Statement("SELECT 1 AS m0", ()), ())

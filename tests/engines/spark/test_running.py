@@ -13,6 +13,7 @@ from adomnia.engines.contract import Statement
 from adomnia.engines.spark import running
 from adomnia.engines.spark.running import SparkStatements, finish
 from adomnia.errors import Failure
+from kit.waiting import HANG_SECONDS
 
 ONE = Statement("SELECT 1 AS one", ())
 TABLE = pa.table({"one": [1]})
@@ -42,7 +43,7 @@ class Session:
         if self.lost or self.server.does == "refuse":
             raise ConnectionError("secret words")
         if self.server.does == "hang":
-            self.server.hanging.wait(20)
+            self.server.hanging.wait(HANG_SECONDS)
         return SimpleNamespace(toArrow=lambda: TABLE, limit=lambda most: SimpleNamespace(toArrow=lambda: TABLE[:most]))
 
     def tag(self, tag):
@@ -121,7 +122,7 @@ def test_what_was_paid_for_ends_in_its_session_even_where_that_was_too_slow_to_b
     assert made.fetch(ONE) == TABLE
     assert (made._own is slow, server.closed) == (False, 0)
     server.hanging.set()
-    thread.join(10)
+    thread.join(HANG_SECONDS)
     assert found == [TABLE]
     assert (server.closed, made._lost) == (1, [])
 

@@ -18,6 +18,7 @@ from adomnia.errors import Failure
 from adomnia.session.session import LocalSession
 from adomnia.work import MOST_STEPS, Abandoned, Work, limit, spend
 from kit import house
+from kit.waiting import HANG_SECONDS
 
 DATASET, COUNT = house.DATASET, house.COUNT
 BY_CITY = "SELECT city, COUNT(*) AS n, AVG(salary) AS pay FROM people GROUP BY city"
@@ -94,7 +95,7 @@ def slow_engine(own: house.House, monkeypatch):
 
     def waiting(*arguments):
         began.set()
-        assert go_on.wait(30)
+        assert go_on.wait(HANG_SECONDS)
         return run(*arguments)
 
     with monkeypatch.context() as patch:
@@ -385,7 +386,7 @@ def test_a_question_goes_on_when_its_asker_is_gone(own_house, monkeypatch):
     body = json.dumps({"sql": COUNT, "epsilon": 0.125, "request_id": "mine"}).encode()
     with slow_engine(own_house, monkeypatch) as (began, go_on):
         asking = asyncio.run_coroutine_threadsafe(_gone(own_house, body), own_house.client.loop)
-        assert began.wait(30)
+        assert began.wait(HANG_SECONDS)
         asking.cancel()
         with pytest.raises(CancelledError):
             asking.result(30)
@@ -460,7 +461,7 @@ def test_an_answer_is_seen_by_nobody_before_its_edge(tmp_path, monkeypatch):
 
         def wait_for_edge(left):
             waiting.set()
-            edge.wait(30)
+            edge.wait(HANG_SECONDS)
             time.sleep(left)
 
         def look():
@@ -469,7 +470,7 @@ def test_an_answer_is_seen_by_nobody_before_its_edge(tmp_path, monkeypatch):
 
         monkeypatch.setattr(own.services.time_buckets, "_sleep", wait_for_edge)
         asking = asyncio.run_coroutine_threadsafe(_asked(own, 1, request_id="mine"), own.client.loop)
-        assert waiting.wait(30)  # the data was read
+        assert waiting.wait(HANG_SECONDS)  # the data was read
         assert look() == (424, 0)
         edge.set()
         assert asking.result(30) == 200
@@ -479,7 +480,7 @@ def test_an_answer_is_seen_by_nobody_before_its_edge(tmp_path, monkeypatch):
 def test_prices_and_budgets_do_not_wait_for_questions(tmp_path, monkeypatch):
     with house.opened(tmp_path, threads=1, queue=4) as own, slow_engine(own, monkeypatch) as (began, go_on):
         futures = [asyncio.run_coroutine_threadsafe(_asked(own, number), own.client.loop) for number in range(2)]
-        assert began.wait(30)
+        assert began.wait(HANG_SECONDS)
         for method, path, body in (
             ("GET", "budget", None),
             ("GET", "answers", None),
@@ -498,7 +499,7 @@ def test_when_too_many_wait_the_rest_are_sent_away_and_pay_nothing(tmp_path, mon
         with slow_engine(own, monkeypatch) as (began, go_on):
             loop = own.client.loop
             futures = [asyncio.run_coroutine_threadsafe(_asked(own, number), loop) for number in range(3)]
-            assert began.wait(30)
+            assert began.wait(HANG_SECONDS)
             sent_away = own.query("alice", f"{COUNT} WHERE age > 99")
             go_on.set()
             statuses = sorted(future.result(30) for future in futures)

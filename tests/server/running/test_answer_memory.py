@@ -11,6 +11,7 @@ from adomnia.errors import Refusal
 from adomnia.server.retry import RetryLater
 from adomnia.server.running.answer_memory import AnswerMemory, needed_bytes
 from adomnia.session.sizes import AnswerSize
+from kit.waiting import HANG_SECONDS
 
 LARGE = AnswerSize(10**6, 10**6, 0)
 NEEDED = needed_bytes(LARGE)
@@ -82,5 +83,5 @@ def test_every_thread_has_a_claim_of_its_own_and_without_one_nothing_is_counted(
     with memory.job():
         other = Thread(target=memory.admit, args=(LARGE,))
         other.start()
-        other.join(10)
+        other.join(HANG_SECONDS)
     assert memory.used_bytes == 0
