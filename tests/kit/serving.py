@@ -268,6 +268,7 @@ class Callers:
     """Analysts with connections of their own, more of them while several of their requests are under way."""
 
     port: int
+    answered: int = 0
     _idle: dict[str, list[KeptConnection]] = field(default_factory=lambda: defaultdict(list))
     _connections: set[KeptConnection] = field(default_factory=set)
 
@@ -286,6 +287,7 @@ class Callers:
             idle.append(connection)
         else:
             self._hang_up(connection)
+        self.answered += found.status == 200
         return replace(found, seconds=time.perf_counter() - began)
 
     async def _connect(self) -> KeptConnection:

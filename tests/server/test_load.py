@@ -91,7 +91,8 @@ def test_one_request_id_sent_by_many_at_once_is_paid_once_and_whoever_asks_too_f
 
 async def stopped_under_load(callers, serving, requests):
     asking = asyncio.ensure_future(callers.press(requests, 12))
-    await asyncio.sleep(0.5)
+    while callers.answered < 20:
+        await asyncio.sleep(0.01)
     serving.process.send_signal(signal.SIGTERM)
     return await asking
 

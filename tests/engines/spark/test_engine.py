@@ -162,11 +162,10 @@ def raise_refusal():
 @pytest.mark.parametrize("where", ["classic", "connect"])
 def test_statements_that_take_too_long_end(opened, where):
     url = spark.connect() if where == "connect" else None
-    hurried, started = Spark(lambda: open_session(url, Limits()), 0.5), time.monotonic()
+    hurried = Spark(lambda: open_session(url, Limits()), 0.5)
     with pytest.raises(Failure) as failed:
         hurried.run(LONG, (Query(relation(TABLE), (), Rows()),))
     assert failed.value.__cause__ is None
-    assert time.monotonic() - started < 60
     assert hurried.is_reachable()
     hurried.close()
     assert not hurried.is_open()
