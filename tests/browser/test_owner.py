@@ -23,9 +23,8 @@ def pay(console):
     def ask(age):
         body = {"sql": f"SELECT COUNT(*) AS n FROM people WHERE age > {age}", "epsilon": 0.01}
         headers = {"Authorization": f"Bearer {token}"}
-        httpx.post(
-            f"{console.address}/api/v1/datasets/hospital/query", json=body, headers=headers, timeout=HANG_SECONDS
-        ).raise_for_status()
+        address = f"{console.address}/api/v1/datasets/hospital/query"
+        httpx.post(address, json=body, headers=headers, timeout=HANG_SECONDS).raise_for_status()
 
     return ask
 

@@ -106,12 +106,12 @@ def test_callers_who_say_nothing_keep_nobody_else_waiting_for_long(tmp_path, mon
     monkeypatch.setattr(module, "_CALLER_SECONDS", 0.2)
     monkeypatch.setattr(module, "_MOST_AT_ONCE", 2)
     with standing_in(Settings(tmp_path)) as (made, address):
-        made.answer(True)
         silent = [socket.create_connection(address, timeout=HANG_SECONDS) for _ in range(3)]
         with socket.create_connection(address, timeout=HANG_SECONDS):
             pass  # one that hangs up at once
         with socket.create_connection(address, timeout=HANG_SECONDS) as line:
             line.sendall(GET)
+            made.answer(True)
             assert reply_on(line)[0] == 503
         for each in silent:
             each.close()
