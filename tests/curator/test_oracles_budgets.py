@@ -211,7 +211,7 @@ def test_the_time_to_price_a_question_grows_no_faster_than_the_question(alice):
         return count_calls(lambda: alice.price(text, epsilon=1.0))
 
     work(2)  # what is computed once
-    assert work(32) < 6 * work(8)
+    assert work(16) < 6 * work(4)
 
 
 @pytest.mark.no_cover
@@ -222,7 +222,7 @@ def test_a_batch_is_priced_in_a_time_that_its_length_explains(alice):
         return count_calls(lambda: alice.price(texts, epsilon=1.0))
 
     work(2)
-    assert work(64) < 6 * work(16)
+    assert work(32) < 6 * work(8)
 
 
 def test_a_ceiling_holds_whatever_is_found_beside(declared, opened):

@@ -15,7 +15,7 @@ import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from kit.commands import COMMAND
+from kit.commands import IN_BACKGROUND
 from kit.waiting import HANG_SECONDS
 
 if TYPE_CHECKING:
@@ -64,11 +64,14 @@ class Typist:
 
 @contextmanager
 def on_a_terminal(*arguments: object, **environment: str) -> Iterator[Typist]:
-    """The command line on a terminal of 40 lines of 120 characters; it is ended with the block."""
+    """The command line on a terminal of 40 lines of 120 characters; it is ended with the block.
+
+    A script that ignores Ctrl-C starts it: whoever types is heard all the same.
+    """
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
     process = subprocess.Popen(
-        [*COMMAND, *map(str, arguments)],
+        [*IN_BACKGROUND, *map(str, arguments)],
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
