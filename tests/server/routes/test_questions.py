@@ -498,19 +498,20 @@ def test_when_too_many_wait_the_rest_are_sent_away_and_pay_nothing(tmp_path, mon
     with house.opened(tmp_path, threads=1, queue=2) as own:
         with slow_engine(own, monkeypatch) as (began, go_on):
             loop = own.client.loop
-            futures = [asyncio.run_coroutine_threadsafe(_asked(own, number), loop) for number in range(3)]
+            asked = [_asked(own, 0), _asked(own, 1), _asked(own, 2, "bob")]
+            futures = [asyncio.run_coroutine_threadsafe(each, loop) for each in asked]
             assert began.wait(HANG_SECONDS)
             wait_until(lambda: own.services.time_buckets._pool.waiting == 2)
-            sent_away = own.query("alice", f"{COUNT} WHERE age > 99")
+            sent_away = own.query("carol", f"{COUNT} WHERE age > 99")
             go_on.set()
             assert [future.result(HANG_SECONDS) for future in futures] == [200] * 3
         assert code(sent_away) == (503, "overload")
         assert sent_away.headers["retry-after"] == "1"
-        assert spent(own) == Fraction(3, 8)
+        assert [spent(own, name) for name in ("alice", "bob", "carol")] == [Fraction(1, 4), Fraction(1, 8), 0]
 
 
-async def _asked(own: house.House, number: int, **more: str) -> int:
-    headers = {"Authorization": f"Bearer {own.tokens['alice']}"}
+async def _asked(own: house.House, number: int, name: str = "alice", **more: str) -> int:
+    headers = {"Authorization": f"Bearer {own.tokens[name]}"}
     body = {"sql": f"{COUNT} WHERE age > {number}", "epsilon": 0.125, **more}
     return (await own.client._http.post(f"{DATASET}/query", json=body, headers=headers)).status_code
 

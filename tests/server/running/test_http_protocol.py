@@ -194,7 +194,7 @@ def test_whoever_does_not_get_to_the_end_of_a_head_is_cut_off(monkeypatch, piece
 
 def test_drops_of_a_head_do_not_put_its_end_off(monkeypatch):
     monkeypatch.setattr(http_protocol, "HEAD_SECONDS", 0.3)
-    assert said(*(bytes([byte]) for byte in ASK * 4), pause=0.01) == b""
+    assert said(*(bytes([byte]) for byte in ASK * 4), pause=0.05) == b""
 
 
 def test_too_many_connections_are_turned_away(monkeypatch):
