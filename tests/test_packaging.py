@@ -123,7 +123,7 @@ def test_what_the_backup_unit_runs_leaves_a_copy_and_the_times_that_metrics_tell
     for written in read_unit(BACKUP[0])["Service"]["ExecStart"]:
         command = reduce(lambda text, place: text.replace(place, str(places[place])), places, written)
         words = [word.replace("%%", "%").replace("$$", "$") for word in shlex.split(command)]
-        done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=300, env=environment)
+        done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=HANG_SECONDS, env=environment)
         assert (done.returncode, done.stderr) == (0, "")
     (copy,) = copies.glob("*.sqlite")
     assert re.fullmatch(r"hospital-\d{4}-\d\d-\d\dT\d{6}Z\.sqlite", copy.name)
@@ -137,7 +137,7 @@ def test_systemd_understands_the_units_of_the_backup(tmp_path):
         named = tmp_path / unit.name.replace("@", "@hospital")
         named.write_text(unit.read_text().replace(BINARY, "/bin/true"))
     command = ["systemd-analyze", "verify", *map(str, tmp_path.iterdir())]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=HANG_SECONDS)
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
 

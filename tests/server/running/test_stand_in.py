@@ -70,7 +70,7 @@ def test_every_reply_has_an_id_that_the_log_has_too(tmp_path, accept):
     out = io.StringIO()
     with standing_in(Settings(tmp_path), out) as (made, address):
         made.answer(True)
-        with socket.create_connection(address, timeout=30) as line:
+        with socket.create_connection(address, timeout=HANG_SECONDS) as line:
             line.sendall(f"GET /ask HTTP/1.1\r\nAccept: {accept}\r\n\r\n".encode())
             head, _, body = b"".join(iter(lambda: line.recv(65_536), b"")).decode().partition("\r\n\r\n")
     logged = json.loads(out.getvalue())
