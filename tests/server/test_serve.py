@@ -180,7 +180,7 @@ def test_a_new_version_is_served_without_a_failed_request(hospital, tmp_path):
 
 def is_trusted(port, context):
     try:
-        with socket.create_connection((HOST, port), timeout=PATIENCE) as plain:
+        with socket.create_connection((HOST, port), timeout=HANG_SECONDS) as plain:
             context.wrap_socket(plain, server_hostname="localhost").close()
     except ssl.SSLCertVerificationError:
         return False
@@ -203,7 +203,7 @@ def test_tls_whose_certificate_is_renewed_by_a_signal(hospital):
         assert "strict-transport-security" in headers
         renewed = ssl.create_default_context(cadata=write_certificate(hospital.parent, serial=2)[0].read_text())
         process.send_signal(signal.SIGHUP)
-        eventually(lambda: is_trusted(port, renewed))
+        wait_until(lambda: is_trusted(port, renewed))
         assert not is_trusted(port, trusting)
     finally:
         process.terminate()
