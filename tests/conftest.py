@@ -29,7 +29,7 @@ gc.disable()
 
 
 class HangWatch:
-    """A test that hangs for five minutes ends with a trace of all threads, and the other parts go on.
+    """A test that hangs for fifteen minutes ends with a trace of all threads, and the other parts go on.
 
     It starts anew every ten seconds; pytest's own starts a thread for every test, a quarter of what a quick one takes.
     """
@@ -40,7 +40,7 @@ class HangWatch:
     def pytest_runtest_logstart(self) -> None:
         if monotonic() - self._since > 10:
             self._since = monotonic()
-            faulthandler.dump_traceback_later(300, file=self._file, exit=True)
+            faulthandler.dump_traceback_later(900, file=self._file, exit=True)
 
     def pytest_enter_pdb(self) -> None:
         faulthandler.cancel_dump_traceback_later()

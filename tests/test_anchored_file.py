@@ -17,6 +17,7 @@ from adomnia.anchored_file import MARKS, AnchoredFile
 from adomnia.errors import Refusal
 from adomnia.ledger.files import FilesReplacedError
 from adomnia.ledger.sqlite import FileFormat, Trouble
+from kit.waiting import HANG_SECONDS
 
 FORMAT = FileFormat(
     name="The file",
@@ -241,7 +242,7 @@ def test_a_change_waits_for_those_who_read(file, path):
 
     with opened(path) as other, ThreadPoolExecutor(1) as threads:
         looked = threads.submit(other.read, look)
-        assert reading.wait(60)
+        assert reading.wait(HANG_SECONDS)
         add(file, "second")
         done.set()
         assert looked.result() is False  # it had ended before the change did

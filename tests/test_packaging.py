@@ -21,6 +21,7 @@ from adomnia.session.agreement import Deployment, agree
 from adomnia.session.curator import open_folder
 from kit.example import write_example
 from kit.postgres import server as postgres_server
+from kit.waiting import HANG_SECONDS
 
 ROOT = Path(__file__).parents[1]
 UNIT = ROOT / "packaging" / "adomnia@.service"
@@ -80,7 +81,7 @@ def test_systemd_understands_the_unit(tmp_path):
     unit = tmp_path / "adomnia@hospital.service"
     unit.write_text(UNIT.read_text().replace(BINARY, "/bin/true"))
     command = ["systemd-analyze", "verify", str(unit)]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=HANG_SECONDS)
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
 
@@ -122,7 +123,7 @@ def test_what_the_backup_unit_runs_leaves_a_copy_and_the_times_that_metrics_tell
     for written in read_unit(BACKUP[0])["Service"]["ExecStart"]:
         command = reduce(lambda text, place: text.replace(place, str(places[place])), places, written)
         words = [word.replace("%%", "%").replace("$$", "$") for word in shlex.split(command)]
-        done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=300, env=environment)
+        done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=HANG_SECONDS, env=environment)
         assert (done.returncode, done.stderr) == (0, "")
     (copy,) = copies.glob("*.sqlite")
     assert re.fullmatch(r"hospital-\d{4}-\d\d-\d\dT\d{6}Z\.sqlite", copy.name)
@@ -136,7 +137,7 @@ def test_systemd_understands_the_units_of_the_backup(tmp_path):
         named = tmp_path / unit.name.replace("@", "@hospital")
         named.write_text(unit.read_text().replace(BINARY, "/bin/true"))
     command = ["systemd-analyze", "verify", *map(str, tmp_path.iterdir())]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=HANG_SECONDS)
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
 
@@ -152,7 +153,7 @@ def test_systemd_understands_the_unit_of_a_host_of_several(tmp_path):
     folder.mkdir()
     (folder / "cluster.conf").write_text((CLUSTER / "host.conf").read_text())
     command = ["systemd-analyze", "verify", str(unit)]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=HANG_SECONDS)
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
 
@@ -186,7 +187,7 @@ def test_a_role_that_the_script_makes_keeps_users_and_what_hosts_agreed_on():
     program = server.programs / "psql"
     script = (CLUSTER / "postgresql.sql").read_text()
     command = [str(program), "-v", "ON_ERROR_STOP=1", "-q", "-d", server.url(), "-f", "-"]
-    done = subprocess.run(command, input=script, check=False, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, input=script, check=False, capture_output=True, text=True, timeout=HANG_SECONDS)
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
     url = server.url("adomnia").replace("postgres@", "adomnia@")
     try:
@@ -195,7 +196,7 @@ def test_a_role_that_the_script_makes_keeps_users_and_what_hosts_agreed_on():
         agree(url, Deployment("hospital", 1, "text"))
     finally:
         for statement in ("DROP DATABASE adomnia WITH (FORCE)", "DROP ROLE adomnia"):
-            subprocess.run([str(program), "-q", "-d", server.url(), "-c", statement], check=True, timeout=60)
+            subprocess.run([str(program), "-q", "-d", server.url(), "-c", statement], check=True, timeout=HANG_SECONDS)
 
 
 def test_the_settings_of_the_database_are_settings():
@@ -203,6 +204,6 @@ def test_the_settings_of_the_database_are_settings():
     names = re.findall(r"^(\w+) = ", (CLUSTER / "postgresql.conf").read_text(), re.MULTILINE)
     query = "SELECT name FROM pg_settings"
     command = [str(server.programs / "psql"), "-At", "-d", server.url(), "-c", query]
-    known = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout.split()
+    known = subprocess.run(command, check=True, capture_output=True, text=True, timeout=HANG_SECONDS).stdout.split()
     assert len(names) > 8
     assert set(names) <= set(known)

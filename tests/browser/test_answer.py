@@ -6,7 +6,7 @@ import pytest
 
 from adomnia.server.access import Access
 from adomnia.session.curator import STATE
-from kit.browsing import find_barriers
+from kit.browsing import PATIENCE, find_barriers
 
 AGES = (
     "SELECT FLOOR(age / 10) * 10 AS age_from, COUNT(*) AS people, AVG(salary) AS salary FROM people GROUP BY age_from"
@@ -30,6 +30,7 @@ def ask(console, token):
             f"{console.address}/api/v1/datasets/hospital/query",
             headers={"Authorization": f"Bearer {token}"},
             data={"sql": sql, "epsilon": epsilon, "anyway": True},
+            timeout=PATIENCE,
         )
         assert reply.ok, reply.text()
         request_id = reply.json()["receipt"]["request_id"]

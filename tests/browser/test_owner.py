@@ -8,6 +8,7 @@ import pytest
 from adomnia.server.access import Access
 from adomnia.session.curator import STATE
 from kit.browsing import PASSWORD, find_barriers, find_barriers_by_day_and_night
+from kit.waiting import HANG_SECONDS
 
 PAGES = ["/owner", "/owner/ledger", "/owner/budgets", "/owner/people"]
 LOOK_NOW = "document.dispatchEvent(new Event('visibilitychange'))"
@@ -22,7 +23,8 @@ def pay(console):
     def ask(age):
         body = {"sql": f"SELECT COUNT(*) AS n FROM people WHERE age > {age}", "epsilon": 0.01}
         headers = {"Authorization": f"Bearer {token}"}
-        httpx.post(f"{console.address}/api/v1/datasets/hospital/query", json=body, headers=headers).raise_for_status()
+        address = f"{console.address}/api/v1/datasets/hospital/query"
+        httpx.post(address, json=body, headers=headers, timeout=HANG_SECONDS).raise_for_status()
 
     return ask
 

@@ -8,6 +8,7 @@ import pytest
 from adomnia.server.access import Access
 from adomnia.session.curator import STATE
 from kit.browsing import find_barriers
+from kit.waiting import HANG_SECONDS
 
 QUESTIONS = {
     "past-1": "SELECT sex, COUNT(*) AS people FROM people GROUP BY sex",
@@ -23,7 +24,7 @@ def asked(console):
     for request_id in ("past-1", "past-2"):
         body = {"sql": QUESTIONS[request_id], "epsilon": 0.05, "request_id": request_id}
         address = f"{console.address}/api/v1/datasets/hospital/query"
-        reply = httpx.post(address, json=body, headers={"Authorization": f"Bearer {token}"}, timeout=60)
+        reply = httpx.post(address, json=body, headers={"Authorization": f"Bearer {token}"}, timeout=HANG_SECONDS)
         assert reply.status_code == 200, reply.text
     return console
 

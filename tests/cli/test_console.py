@@ -10,6 +10,7 @@ import pytest
 from adomnia.server import serve as module
 from adomnia.server.serve import Started
 from kit.terminals import on_a_terminal
+from kit.waiting import HANG_SECONDS
 
 
 @pytest.fixture
@@ -67,8 +68,8 @@ def test_another_port_is_taken_where_the_usual_one_is_not_free(typed, served, ho
 def test_q_ends_it(hospital):
     with on_a_terminal("console", hospital, "--port", 0) as typist:
         address = re.search(r"http://127\.0\.0\.1:\d+", typist.expect("Press q to stop it"))[0]
-        assert httpx.get(f"{address}/sign-in").status_code == 200
+        assert httpx.get(f"{address}/sign-in", timeout=HANG_SECONDS).status_code == 200
         typist.expect("alice, who asks, with")
         typist.type("x")
         typist.type("q")
-        assert typist.process.wait(60) == 0
+        assert typist.process.wait(HANG_SECONDS) == 0

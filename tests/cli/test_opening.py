@@ -5,19 +5,18 @@ from __future__ import annotations
 import os
 import pty
 import subprocess
-import sys
 
 from adomnia.cli import opening
+from kit.commands import COMMAND
 from kit.example import write_example
 
-RUN = [sys.executable, "-c", "from adomnia.cli.app import main; main()"]
 ASK = ["SELECT COUNT(*) FROM people", "--epsilon", "0.1", "--format", "csv"]
 
 
 def on_a_terminal(*arguments: object) -> tuple[bytes, str]:
     """Standard output of a command, and what a terminal as its standard error received."""
     ours, theirs = pty.openpty()
-    ran = subprocess.run([*RUN, *map(str, arguments)], stdout=subprocess.PIPE, stderr=theirs, check=True)
+    ran = subprocess.run([*COMMAND, *map(str, arguments)], stdout=subprocess.PIPE, stderr=theirs, check=True)
     os.close(theirs)
     seen = os.read(ours, 100_000)
     os.close(ours)

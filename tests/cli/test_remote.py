@@ -6,8 +6,7 @@ import csv
 import json
 import socket
 import subprocess
-import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import BytesIO, StringIO
 
 import pyarrow as pa
@@ -16,6 +15,7 @@ import pytest
 from kit import serving
 from kit.example import write_example
 from kit.terminals import on_a_terminal
+from kit.waiting import wait_until
 
 COUNT = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
 ARROW = "application/vnd.apache.arrow.stream"
@@ -50,14 +50,15 @@ def ask(server, typed, monkeypatch):
 
 def listen(port: int) -> socket.socket:
     """A server that says nothing, in the place of one whose last processes may still be ending."""
-    until = time.monotonic() + 20
-    while True:
-        try:
-            return socket.create_server(("127.0.0.1", port))
-        except OSError:
-            if time.monotonic() > until:
-                raise
-            time.sleep(0.05)
+    made = []
+
+    def is_free() -> bool:
+        with suppress(OSError):
+            made.append(socket.create_server(("127.0.0.1", port)))
+        return bool(made)
+
+    wait_until(is_free)
+    return made[0]
 
 
 def test_a_question_has_one_answer_by_every_command_and_form(ask, server):

@@ -11,7 +11,6 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from math import isfinite
-from time import process_time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -37,6 +36,7 @@ from adomnia.session.aggregates import Aggregates, SqlOptions
 from adomnia.session.method_calls import write_call
 from adomnia.session.table import PrivateTable
 from adomnia.sql.lower import lower
+from kit.effort import do_within
 from kit.methods import executed, hospital_catalog, moves_of, tables_of
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 DIALECTS = ("duckdb", "postgres", "")
 PRICES = [Pure(Fraction(1, 3)), Concentrated(Fraction(1, 7))]
-SLOWEST_PRICE = 0.25  # seconds of the processor from text to quote; a benchmark has the real ones
+SLOWEST_PRICE = 1.0  # seconds from text to quote; a benchmark has the real ones, which are below 0.1
 
 every_method = pytest.mark.parametrize("name", METHODS)
 every_price = pytest.mark.parametrize("price", PRICES, ids=str)
@@ -111,10 +111,10 @@ def test_it_spends_its_price_and_nothing_beyond(name, plan, price):
 @every_method
 @every_price
 def test_it_is_quoted_and_explained_quickly(name, hospital_catalog, price):
-    started = process_time()
-    plan = with_delta(lower(text_of(name), hospital_catalog), Fraction(1, 10**6))
-    quote = quote_plan(plan, price)
-    assert process_time() - started < SLOWEST_PRICE
+    def quote_text():
+        return quote_plan(with_delta(lower(text_of(name), hospital_catalog), Fraction(1, 10**6)), price)
+
+    quote = do_within(SLOWEST_PRICE, quote_text)
     assert {line.name for line in quote.outputs} <= METHODS[name].returns.keys() | {"n"}
     assert quote.measurements
 

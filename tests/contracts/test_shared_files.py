@@ -14,6 +14,7 @@ import adomnia
 from adomnia.errors import AdomniaError
 from kit.children import Child
 from kit.shared_files import KINDS, held
+from kit.waiting import HANG_SECONDS
 
 ROOT = Path(adomnia.__file__).parent
 # Who opens a SQLite file, and which: everything that is not kept or not shared needs no guard.
@@ -162,7 +163,7 @@ def test_who_is_killed_or_robbed_of_files_loses_nothing_that_was_reported(kind, 
                 FAULTS[moments.choice(HARMLESS[:3])](path, path)
             for writer in writers:
                 writer.kill()
-                said += writer.communicate(timeout=60)[0].split()
+                said += writer.communicate(timeout=HANG_SECONDS)[0].split()
             assert [each for each in said if server.knows(each) != "True"] == []
             done += said
     with kind.open(path) as file:

@@ -6,7 +6,6 @@ An entry is expected to end as it says in the file.
 from __future__ import annotations
 
 import re
-import time
 
 import numpy as np
 import pytest
@@ -20,6 +19,7 @@ from adomnia.privacy.losses import loss
 from adomnia.session.curator import Curator
 from adomnia.sql.lower import lower
 from conftest import FIXTURES
+from kit.effort import do_within
 from kit.hospital import CITIES, PLAIN_CITIES, curated, declare, person, visit
 from sql.bad_input import BAD
 
@@ -224,11 +224,12 @@ def test_what_nobody_should_ask_reaches_neither_the_ledger_nor_the_engine(curato
 @pytest.mark.parametrize("levels", [64, 65, 10_000])
 def test_nesting_is_answered_to_64_levels_and_refused_quickly_above(curators, levels):
     text = f"SELECT COUNT(*) FROM people WHERE {'(' * levels}age > 1{')' * levels}"
-    start = time.perf_counter()
-    try:
-        lower(text, curators[0].catalog)
-        refused = None
-    except Refusal as refusal:
-        refused = refusal.code
-    assert refused == (None if levels <= 64 else "too_complex")
-    assert time.perf_counter() - start < 1  # promised: 50 ms; this machine may be busy
+
+    def code():
+        try:
+            lower(text, curators[0].catalog)
+        except Refusal as refusal:
+            return refusal.code
+        return None
+
+    assert do_within(0.5, code) == (None if levels <= 64 else "too_complex")  # promised: 50 ms

@@ -26,6 +26,7 @@ from adomnia.statistics.profile import profile_edges, profile_query
 from kit.bits import SeededBits
 from kit.children import Child
 from kit.hospital import CATALOG, curated, declare, load, person, visit, write
+from kit.waiting import HANG_SECONDS
 
 PRICE = Fraction(1, 20)
 TEXT = CATALOG.replace("rows_per_person = 3", "rows_per_person = { max = 8, epsilon = 0.05 }")
@@ -161,7 +162,7 @@ def test_whoever_opens_at_the_same_moment_pays_nothing(folder):
     for process in children:
         process.stdin.write("go\n")
         process.stdin.flush()
-    said = {process.communicate(timeout=120)[0] for process in children}
+    said = {process.communicate(timeout=HANG_SECONDS)[0] for process in children}
     assert len(said) == 1
     assert paid(folder) == (1, 1)
 
@@ -177,7 +178,7 @@ def test_made_up_rows_meet_the_profile_that_is_known(catalog):
 
 def open_until(folder, failpoint):
     process = child("open_until", folder, failpoint)
-    assert process.communicate(timeout=120)[0] == ""
+    assert process.communicate(timeout=HANG_SECONDS)[0] == ""
     assert process.returncode == KILLED
 
 

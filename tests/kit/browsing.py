@@ -8,11 +8,13 @@ from shutil import which
 from typing import TYPE_CHECKING, Any
 
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
 
 from adomnia.server.access import Access, Role
 from adomnia.session.curator import STATE
 from kit import serving
 from kit.example import write_example
+from kit.waiting import HANG_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +27,7 @@ CHROMIUM = which("chromium-headless-shell") or which("chromium") or "chromium"
 PASSWORD = "correct horse battery staple"
 ROLES = {"olga": Role.OWNER, "alice": Role.ANALYST, "bob": Role.ANALYST, "audrey": Role.AUDITOR}
 WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
-PATIENCE = 15_000.0  # milliseconds: machines under load are slow
+PATIENCE = 1000 * HANG_SECONDS
 _SWITCHES = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"),
@@ -84,6 +86,7 @@ class Console:
         """The cookies of a visit, which is begun once."""
         if name not in self._cookies:
             context = self.browser.new_context()
+            context.set_default_timeout(PATIENCE)
             page = context.new_page()
             page.goto(f"{self.address}/sign-in")
             page.fill("#name", name)
@@ -116,7 +119,8 @@ def opened(playwright: Playwright, folder: Path, people: int = 20_000) -> Iterat
     """A server over the hospital of the examples, and a browser."""
     allow_publishing(write_example(folder / "hospital", people) / "catalog.toml")
     add_people(folder / "hospital")
-    browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(_SWITCHES))
+    expect.set_options(timeout=PATIENCE)
+    browser = playwright.chromium.launch(timeout=PATIENCE, executable_path=CHROMIUM, args=list(_SWITCHES))
     try:
         with serving.served(folder / "hospital", "--workers", "1", "--bucket", "0", "--rate", "1000") as server:
             yield Console(f"http://127.0.0.1:{server.port}", folder / "hospital", browser)

@@ -16,7 +16,7 @@ from uuid import uuid4
 
 import pytest
 
-SECONDS = 60
+from kit.waiting import HANG_SECONDS
 
 
 class Server:
@@ -71,7 +71,7 @@ class Server:
             [*_prefix(self.as_user), str(self.programs / "pg_ctl"), "-D", str(self.data), "-m", "immediate", "stop"],
             check=False,
             capture_output=True,
-            timeout=SECONDS,
+            timeout=HANG_SECONDS,
             cwd="/",
         )
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -87,7 +87,7 @@ def _prefix(user):
 def _run_as(user, *command):
     with tempfile.TemporaryFile() as said:  # not a pipe: the server would keep it open
         done = subprocess.run(
-            [*_prefix(user), *command], stdout=said, stderr=said, timeout=SECONDS, check=False, cwd="/"
+            [*_prefix(user), *command], stdout=said, stderr=said, timeout=HANG_SECONDS, check=False, cwd="/"
         )
         said.seek(0)
         assert done.returncode == 0, said.read().decode()

@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 from adomnia.server.access import Role, open_access
 from adomnia.session.curator import LEDGER
+from kit.commands import COMMAND
 from kit.faults import SITE, VARIABLE
+from kit.waiting import HANG_SECONDS, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -27,8 +29,6 @@ if TYPE_CHECKING:
 API = "/api/v1"
 HOST = "127.0.0.1"
 CUT = 0  # the status of a request whose connection ended before its reply
-_START = "from adomnia.cli.app import main; main()"
-_READY_SECONDS = 60.0
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -53,12 +53,12 @@ class Serving:
 
     def all_workers(self, number: int = 2) -> list[int]:
         """The same, once there are so many: the first one that is ready answers already."""
-        until = time.monotonic() + _READY_SECONDS
-        while len(found := self.workers) < number:
-            if self.process.poll() is not None or time.monotonic() > until:
-                raise RuntimeError(f"There are {len(found)} workers, not {number}: {self.log.read_text()[-2000:]}")
-            time.sleep(0.02)
-        return found
+        wait_until(lambda: self._must_run() and len(self.workers) >= number, self.log.read_text)
+        return self.workers
+
+    def _must_run(self) -> bool:
+        assert self.process.poll() is None, f"The server ended: {self.log.read_text()[-2000:]}"
+        return True
 
     def cpu_seconds(self) -> float:
         """What all of them have used so far, those that ended among them."""
@@ -68,13 +68,13 @@ class Serving:
         """As a power cut would, all of them at once."""
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait(timeout=30)
+        self.process.wait(timeout=HANG_SECONDS)
 
     def stop(self) -> int:
         """As a service manager would; the exit code."""
         self.process.send_signal(signal.SIGTERM)
         try:
-            return self.process.wait(timeout=90)
+            return self.process.wait(timeout=HANG_SECONDS)
         finally:
             self.kill()
 
@@ -86,17 +86,17 @@ def start(folder: Path, *options: object, faults: Path | None = None) -> Serving
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     if faults is not None:
         environment[VARIABLE] = str(faults)
-    command = [sys.executable, "-c", _START, "serve", str(folder), "--port", str(port), *map(str, options)]
+    command = [*COMMAND, "serve", str(folder), "--port", str(port), *map(str, options)]
     began = time.monotonic()
     with log.open("wb") as file:
         # A session of its own: one signal to its group reaches the whole family, and nobody else.
         process = subprocess.Popen(command, stdout=file, stderr=file, env=environment, start_new_session=True)
     serving = Serving(process, port, log, 0.0)
-    while not is_answering(port):
-        if process.poll() is not None or time.monotonic() - began > _READY_SECONDS:
-            serving.kill()
-            raise RuntimeError(f"The server did not start: {log.read_text()[-2000:]}")
-        time.sleep(0.01)
+    try:
+        wait_until(lambda: serving._must_run() and is_answering(port), log.read_text)
+    except AssertionError:
+        serving.kill()
+        raise
     serving.ready_seconds = time.monotonic() - began
     return serving
 
@@ -121,8 +121,7 @@ def free_port() -> int:
 def is_answering(port: int) -> bool:
     """Whether health says ok."""
     try:
-        with socket.create_connection((HOST, port), timeout=1) as line:
-            line.settimeout(5)
+        with socket.create_connection((HOST, port), timeout=HANG_SECONDS) as line:
             line.sendall(b"GET %s/health HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n" % API.encode())
             return line.recv(64).startswith(b"HTTP/1.1 200")
     except OSError:
@@ -269,6 +268,7 @@ class Callers:
     """Analysts with connections of their own, more of them while several of their requests are under way."""
 
     port: int
+    answered: int = 0
     _idle: dict[str, list[KeptConnection]] = field(default_factory=lambda: defaultdict(list))
     _connections: set[KeptConnection] = field(default_factory=set)
 
@@ -287,6 +287,7 @@ class Callers:
             idle.append(connection)
         else:
             self._hang_up(connection)
+        self.answered += found.status == 200
         return replace(found, seconds=time.perf_counter() - began)
 
     async def _connect(self) -> KeptConnection:

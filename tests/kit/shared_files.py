@@ -21,6 +21,7 @@ from adomnia.local.survey import Survey
 from adomnia.server.access import ACCESS, Access, Role, file_database
 from adomnia.server.access.file_database import ACCESS_FORMAT
 from kit.children import Child
+from kit.waiting import HANG_SECONDS
 from ledger.references import COST, answered, opened, plan
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class Holder:
 
     def kill(self) -> None:
         self._child.kill()
-        self._child.communicate(timeout=60)
+        self._child.communicate(timeout=HANG_SECONDS)
 
     def _tell(self, *words: str) -> str:
         self._child.stdin.write(f"{' '.join(words)}\n")

@@ -9,6 +9,8 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from kit.waiting import HANG_SECONDS
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
@@ -50,4 +52,4 @@ def created_meanwhile(patch: pytest.MonkeyPatch, create: Callable[[], object]) -
 
 def counted_elsewhere(path: Path, table: str) -> int:
     """How many rows another process sees, which then closes the file; as the last one, it would tidy it up."""
-    return int(subprocess.check_output([sys.executable, "-c", _LOOK, str(path), table], timeout=60))
+    return int(subprocess.check_output([sys.executable, "-c", _LOOK, str(path), table], timeout=HANG_SECONDS))

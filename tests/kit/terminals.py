@@ -10,18 +10,18 @@ import select
 import signal
 import struct
 import subprocess
-import sys
 import termios
 import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from kit.commands import IN_BACKGROUND
+from kit.waiting import HANG_SECONDS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-START = "from adomnia.cli.app import main; main()"
 _ESCAPES = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|\r")
-_SECONDS = 30.0
 
 
 class Typist:
@@ -39,13 +39,13 @@ class Typist:
 
     def interrupt_until(self, words: str) -> str:
         """Do so again and again, as people do, until some words are shown."""
-        for _ in range(int(_SECONDS)):
+        for _ in range(int(HANG_SECONDS)):
             self.interrupt()
             with suppress(AssertionError):
                 return self.expect(words, 1.0)
         return self.expect(words)
 
-    def expect(self, words: str, seconds: float = _SECONDS) -> str:
+    def expect(self, words: str, seconds: float = HANG_SECONDS) -> str:
         """All that is shown until some words are, with them."""
         wanted, until = words.encode(), time.monotonic() + seconds
         while wanted not in (plain := _ESCAPES.sub(b"", self._seen)):
@@ -64,11 +64,14 @@ class Typist:
 
 @contextmanager
 def on_a_terminal(*arguments: object, **environment: str) -> Iterator[Typist]:
-    """The command line on a terminal of 40 lines of 120 characters; it is ended with the block."""
+    """The command line on a terminal of 40 lines of 120 characters; it is ended with the block.
+
+    A script that ignores Ctrl-C starts it: whoever types is heard all the same.
+    """
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
     process = subprocess.Popen(
-        [sys.executable, "-c", START, *map(str, arguments)],
+        [*IN_BACKGROUND, *map(str, arguments)],
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
@@ -80,5 +83,5 @@ def on_a_terminal(*arguments: object, **environment: str) -> Iterator[Typist]:
         yield Typist(process, ours)
     finally:
         process.kill()
-        process.wait(30)
+        process.wait(HANG_SECONDS)
         os.close(ours)

@@ -19,6 +19,7 @@ from adomnia.ledger.failpoints import VARIABLE
 from adomnia.ledger.postgres_records import PostgresRecords
 from adomnia.ledger.postgres_store import PostgresStore
 from adomnia.ledger.restore import Restoration, restore
+from kit.waiting import HANG_SECONDS, wait_until
 from ledger.references import ANALYSTS, BUDGET, COST, PLENTY, opened, plan, read_place
 
 THREADS, REQUESTS = 16, 50
@@ -119,9 +120,7 @@ def cramped(path: str) -> None:
     for number in range(40):
         if number == 20:
             resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-            deadline = time.monotonic() + 60
-            while ledger.trouble is not None and time.monotonic() < deadline:
-                time.sleep(0.01)
+            wait_until(lambda: ledger.trouble is None)
         try:
             ledger.reserve("alice", str(number), plan(number), COST).commit(b"noisy" * 100)
             say("answered", number)
@@ -131,8 +130,8 @@ def cramped(path: str) -> None:
 
 def persist(path: str, name: str) -> None:
     """Ask until the budget is spent, and open the ledger again whenever it stops; say what was granted."""
-    number = 0
-    for _ in range(30):
+    number, refused = 0, 0
+    while refused < 30:
         try:
             with opened(path) as ledger:
                 while number < 2 * GRANTED:
@@ -140,11 +139,13 @@ def persist(path: str, name: str) -> None:
                     hold = ledger.reserve("alice", f"{name} {number}", plan((name, number)), COST)
                     say("granted", name, number)
                     hold.commit(b"noisy")
+                return
         except (Failure, Unavailable):
             time.sleep(0.01)
         except Refusal as refusal:
             if refusal.code == "budget":
                 return
+            refused += 1
             time.sleep(0.01)
 
 
@@ -161,7 +162,7 @@ def overlook(path: str) -> None:
 
 def open_patiently(path: str) -> Ledger:
     """Open a ledger; who alone has its log may just be about to save it."""
-    for _ in range(500):
+    for _ in range(int(100 * HANG_SECONDS)):
         with suppress(Refusal, Unavailable):
             return opened(path)
         time.sleep(0.01)
@@ -179,7 +180,7 @@ def endure(path: str, name: str) -> None:
             except Refusal:  # the budget is spent
                 return
             except (Failure, Unavailable):
-                deadline = time.monotonic() + 20
+                deadline = time.monotonic() + HANG_SECONDS / 2
                 while ledger.trouble is not None:
                     if ledger._writer._closed or time.monotonic() > deadline:
                         return
@@ -211,9 +212,7 @@ def stop_within(place: str, moment: str) -> None:
             say("granted", number)
         except Unavailable:
             say("unavailable", number)
-        deadline = time.monotonic() + 30
-        while ledger.trouble is not None and time.monotonic() < deadline:
-            time.sleep(0.01)
+        wait_until(lambda: ledger.trouble is None)
 
 
 def put_back(path: str, backup: str, failpoint: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import time
 from contextlib import closing
 from dataclasses import replace
 from hashlib import sha256
@@ -18,6 +17,7 @@ from adomnia.ledger.postgres_place import PostgresPlace
 from adomnia.privacy.events import Pure
 from adomnia.privacy.filters import Budget
 from kit.children import Child
+from kit.waiting import wait_until
 
 COST = Pure(0.01)
 BUDGET = Budget(epsilon=1)
@@ -112,20 +112,14 @@ def list_answers(ledger, analyst="alice") -> list:
     return found
 
 
-def wait_until_recovered(ledger, seconds=30.0) -> None:
+def wait_until_recovered(ledger) -> None:
     """Wait for a ledger to heal by itself; one that does not fails the test."""
-    deadline = time.monotonic() + seconds
-    while ledger.trouble is not None:
-        assert time.monotonic() < deadline, ledger.trouble
-        time.sleep(0.005)
+    wait_until(lambda: ledger.trouble is None, lambda: ledger.trouble)
 
 
-def wait_until_closed(ledger, seconds=30.0) -> None:
+def wait_until_closed(ledger) -> None:
     """Wait for a ledger to be unavailable for good: it tries no more."""
-    deadline = time.monotonic() + seconds
-    while ledger._writer._closed is None:
-        assert time.monotonic() < deadline, ledger.trouble
-        time.sleep(0.005)
+    wait_until(lambda: ledger._writer._closed is not None, lambda: ledger.trouble)
 
 
 def units_of(cost_count: int) -> int:

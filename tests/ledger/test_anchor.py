@@ -15,6 +15,7 @@ from adomnia.ledger import anchor
 from adomnia.ledger.anchor import Anchor, MemoryAnchor
 from adomnia.ledger.chain import GENESIS, Head
 from adomnia.ledger.sqlite import is_transient
+from kit.waiting import HANG_SECONDS
 from ledger.references import COST, answered, opened, plan, units_of
 
 LATER = Head(7, "ab" * 32)
@@ -66,7 +67,7 @@ def test_one_at_a_time_holds_it(made):
         thread.join(0.2)
         assert order == []
         locked.advance(LATER)
-    thread.join(30)
+    thread.join(HANG_SECONDS)
     assert order == [LATER]
 
 

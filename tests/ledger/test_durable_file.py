@@ -14,6 +14,7 @@ from adomnia.ledger.durable_file import DurableFile
 from adomnia.ledger.file_store import FileStore
 from adomnia.ledger.schema import LEDGER_FORMAT
 from kit.faults import FaultyConnection, faulty
+from kit.waiting import wait_until
 from ledger.references import COST, PLENTY, answered, opened, plan, units_of, wait_until_recovered
 
 PAYS, REWRITES, EMPTIES = "BEGIN IMMEDIATE", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"
@@ -90,10 +91,7 @@ def test_a_reader_who_keeps_the_log_keeps_it_from_paying(path, faults, impatient
             with pytest.raises(Unavailable):
                 ledger.reserve("alice", "1", plan(1), COST)
             faults.unlink()
-            deadline = time.monotonic() + 30
-            while ledger.trouble is not None and ledger.trouble.why != "is locked by another program":
-                assert time.monotonic() < deadline
-                time.sleep(0.005)
+            wait_until(lambda: ledger.trouble is None or ledger.trouble.why == "is locked by another program")
             assert ledger.trouble is not None
             with pytest.raises(Unavailable):
                 ledger.reserve("alice", "1", plan(1), COST)
@@ -115,9 +113,7 @@ def test_others_pay_while_a_reader_keeps_one_from_recovering(path, faults):
             FaultyConnection.done.clear()
             while EMPTIES not in {statement for _, statement in FaultyConnection.done}:
                 time.sleep(0.005)
-            since = time.monotonic()
-            answered(other, name="meanwhile")
-            assert time.monotonic() - since < 10  # it gives up after 30
+            answered(other, name="meanwhile")  # who would be refused if the anchor were held for good
             assert ledger.trouble is not None
         wait_until_recovered(ledger)
         assert ledger.spent().epsilon_units >= units_of(2)
@@ -134,10 +130,7 @@ def test_an_entry_that_was_lost_is_noticed_before_it_pays(path, faults):
             other.execute("DROP TRIGGER entries_stay")
             other.execute("DELETE FROM entries WHERE sequence = 3")
         faults.unlink()
-        deadline = time.monotonic() + 30
-        while "ends at entry 2, but its anchor remembers entry 3" not in str(ledger.trouble):
-            assert time.monotonic() < deadline
-            time.sleep(0.005)
+        wait_until(lambda: "ends at entry 2, but its anchor remembers entry 3" in str(ledger.trouble))
         with pytest.raises(Unavailable, match="ends at entry 2, but its anchor remembers entry 3"):
             ledger.reserve("alice", "2", plan(2), COST)
 

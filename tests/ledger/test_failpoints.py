@@ -15,6 +15,7 @@ import adomnia.ledger
 from adomnia.errors import Failure, Refusal
 from adomnia.ledger import Hold, StoredAnswer
 from adomnia.ledger.failpoints import FAILPOINTS, KILLED, VARIABLE, reach
+from kit.waiting import HANG_SECONDS
 from ledger.references import COST, PLENTY, answered, child, list_answers, opened, plan, units_of
 
 SOURCES = sorted(Path(adomnia.__file__).parent.rglob("*.py"))
@@ -71,7 +72,7 @@ def test_a_failpoint_ends_the_process_only_when_it_is_named(monkeypatch):
 def test_killed_between_debit_and_answer(place, stage, failpoint, durable):
     path = place
     process = child("crash", path, stage, failpoint)
-    said = process.communicate(timeout=120)[0].splitlines()
+    said = process.communicate(timeout=HANG_SECONDS)[0].splitlines()
     assert process.returncode == KILLED
     assert said[:3] == ["opened", "granted whole", "answered whole"]
     assert ("granted cut" in said) == (stage == "commit")
@@ -95,7 +96,7 @@ def test_killed_while_a_ledger_is_made(place, failpoint):
     path = place
     for _ in range(2):
         process = child("crash", path, "open", failpoint)
-        said = process.communicate(timeout=120)[0]
+        said = process.communicate(timeout=HANG_SECONDS)[0]
         if process.returncode == 0:  # the second time there may be nothing left to make
             assert failpoint in ("anchor-created", "schema-created")
             break
@@ -111,7 +112,7 @@ def test_killed_while_an_answer_is_shared(place, failpoint):
     with opened(path) as ledger:
         answered(ledger, payload=b"shared")
     process = child("share", path, failpoint)
-    said = process.communicate(timeout=120)[0]
+    said = process.communicate(timeout=HANG_SECONDS)[0]
     assert (process.returncode, said) == (KILLED, "")
     durable = WHEN_RESERVING.get(failpoint) is not None
     with opened(path) as ledger:
@@ -125,7 +126,7 @@ def test_killed_while_an_answer_is_shared(place, failpoint):
 def test_a_write_ahead_log_that_vanished_after_a_crash_is_noticed(tmp_path):
     path = tmp_path / "ledger.db"
     process = child("crash", path, "commit", "answer-durable")
-    process.communicate(timeout=120)
+    process.communicate(timeout=HANG_SECONDS)
     assert process.returncode == KILLED
     path.with_name("ledger.db-wal").unlink()
     with pytest.raises(Refusal, match=r"(is empty|ends at entry 0), but its anchor remembers"):
@@ -141,7 +142,7 @@ def killed_at_random(path, rounds, seed) -> None:
         assert process.stdout.readline() == "opened\n"
         time.sleep(moments.uniform(0.0, 0.15))
         process.send_signal(signal.SIGKILL)
-        lines = process.communicate(timeout=120)[0].split("\n")[:-1]  # the last may be cut off
+        lines = process.communicate(timeout=HANG_SECONDS)[0].split("\n")[:-1]  # the last may be cut off
         granted |= {line.removeprefix("granted ") for line in lines if line.startswith("granted ")}
         replies |= {line.removeprefix("answered ") for line in lines if line.startswith("answered ")}
         assert process.returncode == -signal.SIGKILL

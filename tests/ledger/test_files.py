@@ -18,6 +18,7 @@ from adomnia.ledger.chain import GENESIS
 from adomnia.ledger.durable_file import DurableFile
 from adomnia.ledger.files import FilesReplacedError, close_leaving_log, identify, identify_open, is_in_use
 from adomnia.ledger.sqlite import connect_read_only
+from kit.waiting import HANG_SECONDS
 from ledger.references import (
     COST,
     PLENTY,
@@ -128,7 +129,7 @@ def test_a_log_without_a_name_is_saved_by_a_process_that_had_not_read_all_of_it(
         other = child("endure", path, "other")
         said = [other.stdout.readline() for _ in range(3)]
         other.kill()
-        said += other.communicate(timeout=120)[0].splitlines()
+        said += other.communicate(timeout=HANG_SECONDS)[0].splitlines()
         remove(path, LOG, SHARED_MEMORY)
         assert NOTICED in ask(ledger, "noticed")
         wait_until_recovered(ledger)
@@ -141,7 +142,7 @@ def test_a_log_without_a_name_is_saved_although_somebody_was_refused_and_left_an
     with opened(path) as ledger:
         answered(ledger)
         remove(path, LOG, SHARED_MEMORY)
-        assert child("persist", path, "late").communicate(timeout=120)[0] == ""
+        assert child("persist", path, "late").communicate(timeout=HANG_SECONDS)[0] == ""
         assert Path(f"{path}{LOG}").stat().st_size == 0
         assert NOTICED in ask(ledger, "noticed")
         wait_until_recovered(ledger)
@@ -180,7 +181,7 @@ def test_a_process_waits_for_its_own_readers_before_it_opens_other_files(path):
         wait_until_recovered(ledger)
         assert ask(ledger, "next") == "granted"
         assert identify_open(path) == identify(path)
-        said = child("persist", path, "other").communicate(timeout=120)[0].splitlines()
+        said = child("persist", path, "other").communicate(timeout=HANG_SECONDS)[0].splitlines()
         assert len(said) == 98
         assert ledger.spent().epsilon_units == units_of(100)
 
@@ -237,7 +238,7 @@ def test_two_processes_that_do_not_see_each_other_share_one_budget(path, blind):
         granted = [ask(old, f"first {number}") for number in range(5)]
         remove(path, SHARED_MEMORY)
         racer = child("persist", path, "new")
-        said = racer.communicate(timeout=120)[0].splitlines()
+        said = racer.communicate(timeout=HANG_SECONDS)[0].splitlines()
         assert racer.returncode == 0
         granted += [ask(old, f"last {number}") for number in range(5)]
         assert len(said) + granted.count("granted") == 100
@@ -276,7 +277,7 @@ def test_opening_leaves_a_log_alone_that_others_wrote_meanwhile(path, monkeypatc
         old.stdin.flush()
         assert old.stdout.readline() == "granted\n"
         old.kill()
-        old.communicate(timeout=60)
+        old.communicate(timeout=HANG_SECONDS)
         return connection
 
     with monkeypatch.context() as split:
@@ -299,7 +300,7 @@ def test_a_database_that_is_gone_leaves_its_log_to_the_one_that_comes_back(path,
         if line.startswith("answered"):
             break
     endless.kill()
-    endless.communicate(timeout=60)
+    endless.communicate(timeout=HANG_SECONDS)
     away = path.rename(path.with_name("away"))
     if left is not None:
         path.write_bytes(left)
@@ -348,7 +349,7 @@ def test_closing_leaves_a_log_alone_that_others_wrote(path):
     answered(old)
     remove(path, SHARED_MEMORY)
     racer = child("persist", path, "new")
-    assert len(racer.communicate(timeout=120)[0].splitlines()) == 99
+    assert len(racer.communicate(timeout=HANG_SECONDS)[0].splitlines()) == 99
     old.close()
     assert count_or_damage(path) == 201
     with opened(path) as again:
@@ -411,7 +412,7 @@ def test_a_database_is_in_use_while_somebody_has_it_open(path):
     process.stdout.readline()
     assert is_in_use(path)
     process.kill()
-    process.communicate(timeout=120)
+    process.communicate(timeout=HANG_SECONDS)
     assert not is_in_use(path)
 
 
@@ -445,7 +446,7 @@ def forked_in_races(folder, rounds, seed) -> None:
         for _ in range(6):
             time.sleep(moments.uniform(0.0, 0.05))
             remove(path, *suffixes)
-        said += [line for racer in racers for line in racer.communicate(timeout=300)[0].splitlines()]
+        said += [line for racer in racers for line in racer.communicate(timeout=HANG_SECONDS)[0].splitlines()]
         assert [racer.returncode for racer in racers] == [0, 0]
         assert 0 < len(said) == len(set(said)) <= 100
         # What was in a log that is gone cannot be had back: then nothing is granted any more.

@@ -15,6 +15,7 @@ from adomnia.ledger.audit import backup
 from adomnia.ledger.restore import Restoration, restore
 from adomnia.privacy.events import Approximate, Concentrated, Pure
 from adomnia.privacy.filters import Budget
+from kit.waiting import HANG_SECONDS
 from ledger.references import ANALYSTS, BUDGET, COST, answered, child, entries, opened, plan, rewrite, units_of
 
 LIFETIME = Budget(epsilon=1.5)
@@ -283,7 +284,7 @@ def test_datasets_race_for_one_account_and_never_overspend_it(town):
     open_town(town, lifetime=budget).close()
     places = [town, beside(town, "second")]
     racers = [child("race_for_lifetime", place, number) for number, place in enumerate(places)]
-    granted = [int(racer.communicate(timeout=120)[0]) for racer in racers]
+    granted = [int(racer.communicate(timeout=HANG_SECONDS)[0]) for racer in racers]
     assert sum(granted) == 100
     with open_town(town, lifetime=budget) as ledger:
         assert ledger.lifetime()[None].spent.epsilon_units == units_of(100)

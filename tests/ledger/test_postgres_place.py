@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -11,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from adomnia.errors import Refusal, Unavailable
-from adomnia.ledger import postgres_locks
+from adomnia.ledger import postgres_locks, postgres_place
 from adomnia.ledger.audit import list_restorations
 from adomnia.ledger.failpoints import KILLED
 from adomnia.ledger.postgres_errors import UNREACHABLE
@@ -19,11 +18,18 @@ from adomnia.ledger.postgres_locks import PostgresLocks
 from adomnia.ledger.postgres_place import PostgresPlace
 from adomnia.ledger.records import StoreError
 from adomnia.ledger.restore import Restoration, restore
+from kit.waiting import HANG_SECONDS
 from ledger.references import ANALYSTS, BUDGET, COST, answered, child, entries, opened, plan, units_of
 from ledger.test_postgres_store import end_sessions
 
 NOTHING = dict.fromkeys(["dataset", "analyst:alice", "analyst:bob"])
 RESTORATION = Restoration(BUDGET, ANALYSTS, NOTHING)
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch):
+    """The server takes its time to end a session whose client is gone."""
+    monkeypatch.setattr(postgres_place, "_ENDING_SECONDS", HANG_SECONDS)
 
 
 @pytest.fixture
@@ -69,7 +75,8 @@ def test_a_backup_of_a_file_is_put_into_an_empty_database(shared, tmp_path):
         ledger.verify()
 
 
-def test_a_ledger_in_use_is_not_replaced(shared, saved):
+def test_a_ledger_in_use_is_not_replaced(shared, saved, monkeypatch):
+    monkeypatch.setattr(postgres_place, "_ENDING_SECONDS", 0.1)
     with opened(shared), pytest.raises(Refusal, match="is in use"):
         restore(shared, saved, RESTORATION)
 
@@ -84,7 +91,7 @@ def test_a_process_that_was_overlooked_pays_no_more(shared, saved, monkeypatch):
 
 def test_a_restoration_that_is_cut_off_is_refused_until_it_is_done_again(shared, saved):
     process = child("put_back", shared, saved, "draft-moved")
-    process.communicate(timeout=120)
+    process.communicate(timeout=HANG_SECONDS)
     assert process.returncode == KILLED
     with pytest.raises(Refusal, match="its anchor remembers"):
         opened(shared)
@@ -139,12 +146,12 @@ def test_turns_end_with_their_session_and_are_taken_in_another(shared):
         waiting = threading.Thread(target=follow)
         with here.hold(7):
             waiting.start()
-            inside.wait(30)
+            inside.wait(HANG_SECONDS)
             waiting.join(0.1)
             with here.hold(8):
                 assert order == []
             end_sessions(shared)
-            waiting.join(30)
+            waiting.join(HANG_SECONDS)
             assert order == ["there"]
         with here.hold(7):
             pass
@@ -152,12 +159,13 @@ def test_turns_end_with_their_session_and_are_taken_in_another(shared):
 
 def test_a_turn_that_never_comes_is_not_waited_for_for_ever(shared, monkeypatch):
     """A host whose process was stopped keeps its session, and with it what it was about to answer."""
-    monkeypatch.setattr(postgres_locks, "_PATIENCE_SECONDS", 0.2)
     opened(shared).close()
     here, there = (PostgresLocks(shared.url, shared.schema) for _ in range(2))
     with closing(here), closing(there), here.hold(7):
-        with pytest.raises(Unavailable, match="kept waiting by somebody who does the same elsewhere"), there.hold(7):
-            pass
+        with monkeypatch.context() as hurried:
+            hurried.setattr(postgres_locks, "_PATIENCE_SECONDS", 0.2)
+            with pytest.raises(Unavailable, match="kept waiting by somebody who does the same elsewhere"):
+                there.hold(7).__enter__()
         with there.hold(8):
             pass
 
@@ -168,10 +176,10 @@ def test_whoever_waits_behind_an_error_of_the_turns_is_told_at_once(shared, monk
 
     def fail(*_):
         asked.append(1)
-        time.sleep(0.2)
         raise StoreError("ConnectionFailed", UNREACHABLE)
 
     monkeypatch.setattr(postgres_locks, "connect", fail)
+    monkeypatch.setattr(postgres_locks, "_REST_SECONDS", HANG_SECONDS)
     locks = PostgresLocks(shared.url, shared.schema)
 
     def take(_):
@@ -181,7 +189,7 @@ def test_whoever_waits_behind_an_error_of_the_turns_is_told_at_once(shared, monk
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(take, range(8)))
     assert len(asked) == 2
-    time.sleep(0.6)
+    locks._rests_until = 0.0
     take(0)
     assert len(asked) == 4
 

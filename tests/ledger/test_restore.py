@@ -22,6 +22,7 @@ from adomnia.ledger.sqlite import connect_read_only
 from adomnia.ledger.sqlite_records import SqliteRecords
 from adomnia.privacy.events import Approximate, Concentrated, Pure
 from adomnia.privacy.filters import Budget, Left
+from kit.waiting import HANG_SECONDS
 from ledger.references import (
     ANALYSTS,
     BUDGET,
@@ -351,7 +352,7 @@ def test_a_restoration_that_is_cut_off_frees_nothing_and_can_be_done_again(path,
     if left_over == "no anchor":
         Anchor(path).path.unlink()
     process = child("put_back", path, saved, failpoint)
-    assert process.communicate(timeout=120)[0] == ""
+    assert process.communicate(timeout=HANG_SECONDS)[0] == ""
     assert process.returncode == KILLED
     assert reopened(path) == then
     put_back(path, saved)

@@ -14,7 +14,19 @@ from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.ledger import StoredAnswer, durable_file, sqlite, writer
 from adomnia.ledger.anchor import Anchor
 from kit.faults import faulty
-from ledger.references import COST, answered, child, entries, list_answers, opened, plan, tamper, units_of
+from kit.waiting import HANG_SECONDS, wait_until
+from ledger.references import (
+    COST,
+    answered,
+    child,
+    entries,
+    list_answers,
+    opened,
+    plan,
+    tamper,
+    units_of,
+    wait_until_recovered,
+)
 
 
 @pytest.fixture
@@ -28,13 +40,6 @@ def faults(tmp_path, monkeypatch):
     monkeypatch.setattr(writer, "_ANSWER_SECONDS", 0.3)
     with faulty(monkeypatch, tmp_path / "faults") as place:
         yield place
-
-
-def wait_until_recovered(ledger) -> None:
-    deadline = time.monotonic() + 30
-    while ledger.trouble is not None:
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
 
 
 def test_a_full_disk_grants_nothing_says_so_and_passes(path, faults, caplog):
@@ -58,7 +63,7 @@ def test_a_full_disk_grants_nothing_says_so_and_passes(path, faults, caplog):
 
 
 def test_an_answer_waits_for_a_disk_that_is_full_for_a_moment(path, faults, monkeypatch):
-    monkeypatch.setattr(writer, "_ANSWER_SECONDS", 30.0)
+    monkeypatch.setattr(writer, "_ANSWER_SECONDS", HANG_SECONDS)
     with opened(path) as ledger, ThreadPoolExecutor(1) as threads:
         hold = ledger.reserve("alice", "1", plan(1), COST)
         faults.write_text("SQLITE_FULL INSERT\nSQLITE_FULL PRAGMA user_version")
@@ -66,13 +71,13 @@ def test_an_answer_waits_for_a_disk_that_is_full_for_a_moment(path, faults, monk
         while ledger.trouble is None:
             time.sleep(0.001)
         faults.unlink()
-        assert kept.result(30) == hold.receipt
+        assert kept.result(HANG_SECONDS) == hold.receipt
         assert ledger.reserve("alice", "1", plan(1), COST).payload == b"noisy"
 
 
 def test_a_disk_error_grants_nothing_until_it_is_over_and_the_ledger_is_sound(path):
     process = child("cramped", path)
-    said = [line.split(" ", 2) for line in process.communicate(timeout=120)[0].splitlines()]
+    said = [line.split(" ", 2) for line in process.communicate(timeout=HANG_SECONDS)[0].splitlines()]
     assert process.returncode == 0
     ends = [kind for kind, *_ in said]
     assert ends[19] == "Unavailable"
@@ -178,10 +183,7 @@ def test_an_anchor_that_vanishes_while_the_ledger_is_open_ends_it(path):
         Anchor(path).path.unlink()
         with pytest.raises(Unavailable, match="has lost its anchor"):
             ledger.reserve("alice", "1", plan(1), COST)
-        deadline = time.monotonic() + 30
-        while "has lost its anchor" not in str(ledger.trouble):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        wait_until(lambda: "has lost its anchor" in str(ledger.trouble))
         with pytest.raises(Unavailable, match="has lost its anchor"):
             ledger.reserve("alice", "2", plan(2), COST)
 

@@ -25,6 +25,7 @@ from adomnia.ledger.sqlite import (
 )
 from kit.shared_files import KINDS, LEDGER
 from kit.sharing import counted_elsewhere, created_meanwhile
+from kit.waiting import HANG_SECONDS
 from ledger.references import child
 
 
@@ -114,7 +115,7 @@ def test_a_file_that_this_user_may_not_write_is_refused_at_open(kind, path, tmp_
         return
     for folder in list(tmp_path.parents)[:3]:
         folder.chmod(folder.stat().st_mode | stat.S_IXOTH)
-    said = child("unprivileged", path).communicate(timeout=120)[0]
+    said = child("unprivileged", path).communicate(timeout=HANG_SECONDS)[0]
     assert said == f"{kind.file_format.name} may not be written. Fix: {trouble.fix}.\n"
 
 

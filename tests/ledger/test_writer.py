@@ -12,6 +12,7 @@ import pytest
 import adomnia.ledger.writer
 from adomnia.errors import Refusal, Unavailable
 from adomnia.ledger.writer import Writer
+from kit.waiting import HANG_SECONDS, wait_until
 
 
 class Store:
@@ -48,10 +49,7 @@ class Store:
         return self
 
     def wait_until_recovered(self):
-        deadline = time.monotonic() + 30
-        while self.writer.trouble is not None:
-            assert time.monotonic() < deadline
-            time.sleep(0.001)
+        wait_until(lambda: self.writer.trouble is None)
 
     def __exit__(self, *_):
         self.gate.set()
@@ -196,7 +194,7 @@ def test_an_answer_waits_a_while_for_a_ledger_in_trouble(store, monkeypatch):
                 time.sleep(0.001)
             assert not answer.done()
             store.error = None
-            assert answer.result(30) == 7
+            assert answer.result(HANG_SECONDS) == 7
             store.wait_until_recovered()
         monkeypatch.setattr(adomnia.ledger.writer, "_ANSWER_SECONDS", 0.0)
         store.error = io_error()
@@ -224,7 +222,7 @@ def test_those_who_wait_when_trouble_comes_are_told_once_it_does_not_pass(store,
         waiting = store.crowd(threads, 8)
         store.error = io_error()
         store.gate.set()
-        assert all(isinstance(future.exception(30), Unavailable) for future in waiting)
+        assert all(isinstance(future.exception(HANG_SECONDS), Unavailable) for future in waiting)
     assert sum(store.groups) == 1
     store.error = None
 
@@ -232,10 +230,7 @@ def test_those_who_wait_when_trouble_comes_are_told_once_it_does_not_pass(store,
 def test_trouble_after_a_transaction_is_nobodys_but_has_to_be_recovered_from(store):
     store.maintenance, store.error = io_error(), None
     assert store.writer.submit(lambda _: 1) == 1
-    deadline = time.monotonic() + 30
-    while not store.recoveries:  # its caller was told of the work before anybody knew of the trouble
-        assert time.monotonic() < deadline
-        time.sleep(0.001)
+    wait_until(lambda: store.recoveries)  # its caller was told of the work before anybody knew of the trouble
     store.wait_until_recovered()
     assert store.recoveries == [True]
     assert store.writer.submit(lambda _: 2) == 2
@@ -259,7 +254,7 @@ def test_stopping_in_the_middle_of_trouble_ends_all_waiting(store):
         while not store.writer._waiting:
             time.sleep(0.001)
         store.writer.stop()
-        assert isinstance(answer.exception(30), Unavailable)
+        assert isinstance(answer.exception(HANG_SECONDS), Unavailable)
 
 
 def test_a_refusal_of_the_whole_group_is_passed_on_in_its_own_words_and_ends_the_ledger(store):
@@ -268,7 +263,7 @@ def test_a_refusal_of_the_whole_group_is_passed_on_in_its_own_words_and_ends_the
         store.writer.submit(lambda _: 1)
     assert trouble.value is not store.error
     store.error = None
-    assert store.closed.wait(10)
+    assert store.closed.wait(HANG_SECONDS)
     for urgent in (False, True):
         with pytest.raises(Unavailable, match=r"The ledger was changed"):
             store.writer.submit(lambda _: 1, urgent)
@@ -285,7 +280,7 @@ def test_stopping_finishes_what_was_waiting(store):
 
 def test_stopping_from_the_writing_thread_itself_does_not_wait_for_itself(store):
     store.writer.submit(lambda _: store.writer.stop())
-    assert store.closed.wait(10)
+    assert store.closed.wait(HANG_SECONDS)
 
 
 def test_a_child_process_gets_nothing_from_its_parents_writer_and_does_not_stop_it(store, monkeypatch):

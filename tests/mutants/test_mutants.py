@@ -22,6 +22,7 @@ from unittest.mock import patch
 
 import pytest
 
+from kit.waiting import HANG_SECONDS
 from mutants.child import ENVIRONMENT, PROJECT, run_in_child
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def run(folder: Path, file: str, *nodes: str) -> Outcome:
     output, changed = folder / "output.txt", depend_on(file)
     child = CHILDREN.Process(target=run_in_child, args=(str(folder), changed, nodes, str(output)))
     child.start()
-    child.join(300)
+    child.join(HANG_SECONDS)
     if child.is_alive():
         child.kill()
     return Outcome(child.exitcode, output.read_text())

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from time import process_time
 
 import numpy as np
 import pytest
 
 from adomnia.plans.views import TableColumn, TableCondition, TableOrder, TableView, choose_rows, read_column
 from adomnia.statistics.contract import Estimate, ResultTable
+from kit.effort import do_within
 
 VALUES = np.array([2.0, np.nan, -1.0, 2.0])
 TABLE = ResultTable(
@@ -103,6 +103,4 @@ def test_patterns_fit_as_in_sql(text, pattern, expected):
 
 @pytest.mark.parametrize("pattern", ["%" * 200 + "z", "%a" * 200 + "z", "%_a" * 150 + "%z", "%" * 1000])
 def test_a_pattern_of_many_wildcards_takes_no_time(pattern):
-    started = process_time()
-    assert bool(holds("like", "a" * 1000, pattern)) is (pattern == "%" * 1000)
-    assert process_time() - started < 0.5
+    assert do_within(0.5, lambda: bool(holds("like", "a" * 1000, pattern))) is (pattern == "%" * 1000)

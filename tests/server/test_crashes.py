@@ -20,10 +20,11 @@ from adomnia.server.ledger_view import open_snapshot, read_entries
 from kit.example import write_example
 from kit.ledgers import find_ledger
 from kit.serving import CUT, calling, request, start, tokens, with_analysts
+from kit.waiting import HANG_SECONDS
 
 ANALYSTS = [f"analyst_{number}" for number in range(8)]
 COST = Fraction(1, 1000)
-RESTART_SECONDS, PATIENCE_SECONDS = 5.0, 60.0
+RESTART_SECONDS = 5.0
 WORKERS = 2
 ANSWERED, FAILED, STOPPING = 200, 424, 503
 KILLS_EACH_LIFE = 3  # two of a process that answers, then all of them; ten in a minute would end the server by itself
@@ -98,7 +99,7 @@ async def under_load(callers, books, kill, seconds) -> None:
 
 async def retry(callers, books) -> None:
     """Ask again under the same ids until each has its answer or has failed for ever; the last few answers too."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    deadline = time.monotonic() + HANG_SECONDS
     names = [name for name in books.asked if not books.is_settled(name)] + books.asked[-20:]
     while names:
         assert time.monotonic() < deadline

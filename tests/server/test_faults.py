@@ -25,6 +25,7 @@ from kit.example import write_example
 from kit.faults import fill, small_disk
 from kit.ledgers import find_ledger
 from kit.serving import API, HOST, calling, start, tokens, with_analysts
+from kit.waiting import HANG_SECONDS, wait_until
 from server.test_crashes import ANSWERED, COST, STOPPING, Books
 
 if TYPE_CHECKING:
@@ -108,17 +109,17 @@ class Rig:
             self.books.take(name, reply)
             if reply.status == ANSWERED:
                 return
-            assert time.monotonic() - since < 12 * BACK_SECONDS, self.serving.log.read_text()[-3000:]
+            assert time.monotonic() - since < HANG_SECONDS, self.serving.log.read_text()[-3000:]
             await asyncio.sleep(0.02)
 
     async def _wait_until_ready(self, since) -> None:
         while (await asyncio.to_thread(fetch, self.serving.port, "/ready"))[0] != 200:
-            assert time.monotonic() - since < 12 * BACK_SECONDS, self.serving.log.read_text()[-3000:]
+            assert time.monotonic() - since < HANG_SECONDS, self.serving.log.read_text()[-3000:]
             await asyncio.sleep(0.02)
 
     async def _settle(self, callers) -> None:
         """Ask again under the same ids until each has its answer or has failed for ever."""
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + HANG_SECONDS
         names = self.books.asked[-8:] + [name for name in self.books.asked if not self.books.is_settled(name)]
         while names:
             assert time.monotonic() < deadline
@@ -186,10 +187,7 @@ class Rig:
         victim = self.serving.workers[0]
         os.kill(victim, signal.SIGSTOP)
         yield
-        deadline = time.monotonic() + 20
-        while Path(f"/proc/{victim}").exists():
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        wait_until(lambda: not Path(f"/proc/{victim}").exists(), self.serving.log.read_text)
 
     @contextmanager
     def killed(self) -> Iterator[None]:
@@ -204,10 +202,8 @@ class Rig:
         text = catalog.read_text()
         catalog.write_text("nonsense = [")
         with self.killed():
-            deadline = time.monotonic() + 20
             status, head, body = 0, b"", b""
             while status != STOPPING:
-                assert time.monotonic() < deadline
                 status, head, body = fetch(self.serving.port, "/health")
             assert b"retry-after: 1" in head
             assert b"has no worker that can answer now" in body
@@ -224,7 +220,7 @@ class Rig:
 def fetch(port, path) -> tuple[int, bytes, bytes]:
     """Status, head and body of a GET by nobody in particular; 0 if there was no reply."""
     try:
-        with socket.create_connection((HOST, port), timeout=10) as line:
+        with socket.create_connection((HOST, port), timeout=HANG_SECONDS) as line:
             line.sendall(f"GET {API}{path} HTTP/1.1\r\nHost: {HOST}\r\nConnection: close\r\n\r\n".encode())
             reply = b""
             while piece := line.recv(65_536):

@@ -10,6 +10,7 @@ from adomnia.errors import Refusal
 from adomnia.server.free_work import ask_free
 from adomnia.server.problems import status_of
 from adomnia.work import current, spend
+from kit.waiting import HANG_SECONDS
 
 if TYPE_CHECKING:
     from kit import house
@@ -41,14 +42,14 @@ def test_it_ends_when_nobody_waits_any_more(shared_house):
 
     def work_on(_curator: object) -> None:
         begun.set()
-        for _ in range(3000):
+        for _ in range(int(100 * HANG_SECONDS)):
             spend(0)
             Event().wait(0.01)
 
     async def run() -> object:
         caller = Caller(shared_house)
         asked = asyncio.create_task(ask_free(caller, None, work_on))
-        await asyncio.to_thread(begun.wait, 30)
+        await asyncio.to_thread(begun.wait, HANG_SECONDS)
         caller.hung_up.set()
         return await asked
 

@@ -83,8 +83,6 @@ def known(case: Case, data: st.DataObject) -> None:
 def attack(fuzzed: tuple[house.House, Any], headers: dict[str, str], route: tuple[str, str], examples: int) -> None:
     (own, schema), (method, path) = fuzzed, route
     operation = schema[path][method]
-    own.services.readiness.check()
-    own.services.readiness.tell()  # nobody else gives signs of life, and other tests may have taken long
     open_ended = operation.body or operation.query or operation.path_parameters
     for mode in (POSITIVE, NEGATIVE) if open_ended else (POSITIVE,):
         _attack(operation, mode, headers, examples)

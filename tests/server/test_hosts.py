@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import json
 import shutil
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from adomnia.session.ledgers import find_ledger
 from kit.example import write_example
 from kit.postgres import Server
 from kit.serving import API, HOST, Serving, start, with_analysts
+from kit.waiting import HANG_SECONDS, wait_until
 from server.access.trials import code_of
 
 ASK, PASSWORD = "/datasets/hospital/query", "five words that I drew"
@@ -47,7 +47,7 @@ class Host:
 
     serving: Serving
 
-    def ask(self, method, path, token=None, body=None, seconds=30, **headers) -> Reply:
+    def ask(self, method, path, token=None, body=None, seconds=HANG_SECONDS, **headers) -> Reply:
         line = http.client.HTTPConnection(HOST, self.serving.port, timeout=seconds)
         if token is not None:
             headers["Authorization"] = f"Bearer {token}"
@@ -190,12 +190,10 @@ def test_a_database_that_hangs_is_503_on_both_hosts_and_all_is_well_afterwards(c
     token = cluster.tokens["bob"]
     cluster.database.pause()
     try:
-        began = time.monotonic()
         for host in cluster.hosts:
             reply = host.query(token, 4000)
             assert (reply.status, "retry-after" in reply.headers) == (503, True)
             assert reply.content["error"]["what"] == "The shared database"
-        assert time.monotonic() - began < 10
         assert [host.ask("GET", "/health").status for host in cluster.hosts] == [200, 200]
         for host in cluster.hosts:
             wait_until(lambda host=host: AWAY in host.ask("GET", "/ready").body.decode())
@@ -250,10 +248,3 @@ def test_what_a_killed_host_was_doing_is_settled_by_the_other(cluster):
 
 def read_left(host, token) -> Fraction:
     return Fraction(host.ask("GET", "/datasets/hospital/budget", token).content["personal"]["left"]["epsilon"])
-
-
-def wait_until(holds, seconds=20) -> None:
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)

@@ -15,6 +15,7 @@ from adomnia.server.ledger_view import open_snapshot, read_entries
 from kit.example import write_example
 from kit.ledgers import find_ledger
 from kit.serving import CUT, calling, request, served, tokens, with_analysts
+from kit.waiting import HANG_SECONDS
 
 ANALYSTS = [f"analyst_{number}" for number in range(12)]
 ANSWERED, TOO_FAST, OVERLOAD = 200, 429, 503
@@ -90,7 +91,8 @@ def test_one_request_id_sent_by_many_at_once_is_paid_once_and_whoever_asks_too_f
 
 async def stopped_under_load(callers, serving, requests):
     asking = asyncio.ensure_future(callers.press(requests, 12))
-    await asyncio.sleep(0.5)
+    while callers.answered < 20:
+        await asyncio.sleep(0.01)
     serving.process.send_signal(signal.SIGTERM)
     return await asking
 
@@ -99,7 +101,7 @@ def test_a_server_that_is_told_to_stop_finishes_what_it_began(folder, keys):
     with served(folder, "--workers", 1, "--bucket", 0, "--rate", 10_000) as serving:
         requests = different(keys, 2_000)
         replies = calling(serving.port, partial(stopped_under_load, serving=serving, requests=requests))
-        assert serving.process.wait(timeout=30) == 0
+        assert serving.process.wait(timeout=HANG_SECONDS) == 0
     statuses = Counter(reply.status for reply in replies)
     assert set(statuses) <= {ANSWERED, OVERLOAD, CUT}
     assert 0 < statuses[ANSWERED] < len(replies)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-import time
 from contextlib import closing, contextmanager, suppress
 from http.client import HTTPConnection
 from pathlib import Path
@@ -18,9 +17,9 @@ from adomnia.server.running.readiness import USERS
 from adomnia.session.curator import STATE
 from kit.example import write_example
 from kit.serving import API, HOST, served
+from kit.waiting import HANG_SECONDS, wait_until
 
 WORKERS, LINES = 2, 6  # connections at once: they are shared out, so that every worker has some
-HANGING_SECONDS = 300.0  # a deadline against hangs, which decides nothing
 ALLOWED, REFUSED, TROUBLE = 200, 401, 503
 
 
@@ -59,7 +58,7 @@ class Site:
 
     def ask(self, secret: str) -> set[int]:
         """How all workers reply to a token."""
-        lines = [HTTPConnection(HOST, self.port, timeout=HANGING_SECONDS) for _ in range(LINES)]
+        lines = [HTTPConnection(HOST, self.port, timeout=HANG_SECONDS) for _ in range(LINES)]
         for line in lines:
             line.connect()
         statuses = set()
@@ -76,14 +75,11 @@ class Site:
 
     def wait_until(self, is_ready: bool) -> None:
         """Wait until readiness says that users can be looked up, or that they cannot."""
-        since = time.monotonic()
-        while self._is_ready() != is_ready:
-            assert time.monotonic() - since < HANGING_SECONDS
-            time.sleep(0.05)
+        wait_until(lambda: self._is_ready() == is_ready)
 
     def _is_ready(self) -> bool | None:
         """None while something else is wrong, or nobody replies."""
-        with suppress(OSError), closing(HTTPConnection(HOST, self.port, timeout=HANGING_SECONDS)) as line:
+        with suppress(OSError), closing(HTTPConnection(HOST, self.port, timeout=HANG_SECONDS)) as line:
             line.request("GET", f"{API}/ready")
             reply = line.getresponse()
             body = reply.read()

@@ -11,7 +11,6 @@ import socket
 import ssl
 import subprocess
 import sys
-import time
 from http.client import HTTPConnection, HTTPSConnection
 from pathlib import Path
 
@@ -23,11 +22,12 @@ from adomnia.server.access import Role, open_access
 from adomnia.server.serve import OWNER, create_first_link
 from adomnia.session.curator import STATE
 from kit import serving
+from kit.commands import COMMAND
 from kit.example import write_example
 from kit.serving import API, HOST
+from kit.waiting import HANG_SECONDS, wait_until
 from server.running.certificates import write_certificate
 
-PATIENCE = 90.0
 QUESTION = {"sql": "SELECT COUNT(*) AS n FROM people", "epsilon": "0.01"}
 ASK = "/datasets/hospital/query"
 ME = f'adomnia_requests_total{{method="GET",route="{API}/me",status="200"}}'
@@ -40,7 +40,7 @@ def hospital(tmp_path):
 
 def sent(port, method, path, body=None, **headers):
     """The status, the headers and the content of a reply."""
-    line = HTTPConnection(HOST, port, timeout=PATIENCE)
+    line = HTTPConnection(HOST, port, timeout=HANG_SECONDS)
     return exchanged(line, method, path, body, headers)
 
 
@@ -61,19 +61,17 @@ def metric(server, headers, name):
     return next(float(line.rpartition(" ")[2]) for line in lines if line.startswith(f"{name} "))
 
 
-def eventually(holds):
-    until = time.monotonic() + PATIENCE
-    while not holds():
-        assert time.monotonic() < until
-        time.sleep(0.05)
-
-
 def ended(folder, *options):
     """The exit code and the complaint of a server that does not start."""
-    command = [sys.executable, "-c", "from adomnia.cli.app import main; main()", "serve", str(folder)]
+    command = [*COMMAND, "serve", str(folder)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     done = subprocess.run(
-        [*command, *map(str, options)], capture_output=True, text=True, timeout=PATIENCE, env=environment, check=False
+        [*command, *map(str, options)],
+        capture_output=True,
+        text=True,
+        timeout=HANG_SECONDS,
+        env=environment,
+        check=False,
     )
     assert "Traceback" not in done.stderr
     return done.returncode, done.stderr
@@ -81,7 +79,7 @@ def ended(folder, *options):
 
 def test_from_the_first_start_to_a_graceful_end(hospital):
     with serving.served(hospital, "--bucket", "0.1") as server:
-        eventually(lambda: "/sign-in?code=" in server.log.read_text())
+        wait_until(lambda: "/sign-in?code=" in server.log.read_text())
         said = server.log.read_text()
         assert f"Serving hospital at http://{HOST}:{server.port} with 2 workers." in said
         (code,) = re.findall(rf"http://{HOST}:{server.port}/sign-in\?code=(\S+)", said)
@@ -95,25 +93,25 @@ def test_from_the_first_start_to_a_graceful_end(hospital):
         first, second = server.all_workers()
         for _ in range(8):
             assert sent(server.port, "GET", "/me", **owner)[0] == 200
-        eventually(lambda: metric(server, owner, ME) == 8)  # a request is counted after its reply has left
+        wait_until(lambda: metric(server, owner, ME) == 8)  # a request is counted after its reply has left
         # A worker that dies is started again, and the other one answers meanwhile.
         os.kill(first, signal.SIGKILL)
         assert sent(server.port, "GET", "/health")[0] == 200
-        eventually(lambda: len(server.workers) == 2 and first not in server.workers)
+        wait_until(lambda: len(server.workers) == 2 and first not in server.workers)
         assert second in server.workers
         # What the dead one has counted stays counted, and it is no longer counted itself.
         assert metric(server, owner, ME) == 8
-        eventually(lambda: metric(server, owner, "adomnia_workers") == 2)
+        wait_until(lambda: metric(server, owner, "adomnia_workers") == 2)
         # What runs is finished, and then it ends.
         token = serving.tokens(hospital, ["alice"])["alice"]
         asked = serving.request(ASK, token, QUESTION)
-        with socket.create_connection((HOST, server.port), timeout=PATIENCE) as line:
+        with socket.create_connection((HOST, server.port), timeout=HANG_SECONDS) as line:
             line.sendall(asked.raw)
-            eventually(lambda: b"alice" in (hospital / STATE / "ledger.sqlite-wal").read_bytes())
+            wait_until(lambda: b"alice" in (hospital / STATE / "ledger.sqlite-wal").read_bytes())
             server.process.send_signal(signal.SIGTERM)
             reply = b"".join(iter(lambda: line.recv(65_536), b""))
         assert reply.startswith(b"HTTP/1.1 200") or b'"stopping"' in reply
-        assert server.process.wait(PATIENCE) == 0
+        assert server.process.wait(HANG_SECONDS) == 0
         log = server.log.read_text()
     assert "Traceback" not in log
     events = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
@@ -126,8 +124,8 @@ def test_a_server_whose_parent_is_killed_gives_its_port_free(hospital):
     try:
         workers = server.all_workers()
         os.kill(server.process.pid, signal.SIGKILL)
-        server.process.wait(PATIENCE)
-        eventually(lambda: not any(Path(f"/proc/{pid}").exists() and is_running(pid) for pid in workers))
+        server.process.wait(HANG_SECONDS)
+        wait_until(lambda: not any(Path(f"/proc/{pid}").exists() and is_running(pid) for pid in workers))
         with socket.create_server((HOST, server.port)):
             pass
     finally:
@@ -141,15 +139,20 @@ def is_running(pid):
         return False
 
 
+def is_told_to_end(pid):
+    pending = re.findall(r"(?:Sig|Shd)Pnd:\s*(\w+)", Path(f"/proc/{pid}/status").read_text())
+    return any(int(each, 16) >> (signal.SIGTERM - 1) & 1 for each in pending)
+
+
 def test_the_second_signal_ends_it_at_once(hospital):
     with serving.served(hospital, "--workers", 1) as server:
         (worker,) = server.all_workers(1)
         os.kill(worker, signal.SIGSTOP)  # it will not finish by itself
         server.process.send_signal(signal.SIGINT)
-        time.sleep(0.3)
+        wait_until(lambda: is_told_to_end(worker))  # so the first has been heard
         assert server.process.poll() is None
         server.process.send_signal(signal.SIGINT)
-        assert server.process.wait(PATIENCE) == 1
+        assert server.process.wait(HANG_SECONDS) == 1
 
 
 def test_a_new_version_is_served_without_a_failed_request(hospital, tmp_path):
@@ -169,7 +172,7 @@ def test_a_new_version_is_served_without_a_failed_request(hospital, tmp_path):
             shutil.copy(file, hospital)
         catalog = hospital / "catalog.toml"
         catalog.write_text(catalog.read_text().replace("version = 1", "version = 2"))
-        eventually(lambda: all(version() == 2 for _ in range(8)))
+        wait_until(lambda: all(version() == 2 for _ in range(8)))
         content = sent(server.port, "GET", "/datasets/hospital/answers", Authorization=f"Bearer {token}")[2]
     assert set(statuses) == {200}
     assert len(json.loads(content)["answers"]) >= 2  # those of version 1 are among them: budgets carry over
@@ -177,7 +180,7 @@ def test_a_new_version_is_served_without_a_failed_request(hospital, tmp_path):
 
 def is_trusted(port, context):
     try:
-        with socket.create_connection((HOST, port), timeout=PATIENCE) as plain:
+        with socket.create_connection((HOST, port), timeout=HANG_SECONDS) as plain:
             context.wrap_socket(plain, server_hostname="localhost").close()
     except ssl.SSLCertVerificationError:
         return False
@@ -188,23 +191,23 @@ def test_tls_whose_certificate_is_renewed_by_a_signal(hospital):
     files = write_certificate(hospital.parent)
     port = serving.free_port()
     options = ["--port", str(port), "--workers", "1", "--tls-cert", str(files[0]), "--tls-key", str(files[1])]
-    command = [sys.executable, "-c", "from adomnia.cli.app import main; main()", "serve", str(hospital), *options]
+    command = [*COMMAND, "serve", str(hospital), *options]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     trusting = ssl.create_default_context(cafile=str(files[0]))
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment)
     try:
         assert process.stdout.readline().startswith(f"Serving hospital at https://{HOST}:{port}")
-        line = HTTPSConnection("localhost", port, timeout=PATIENCE, context=trusting)
+        line = HTTPSConnection("localhost", port, timeout=HANG_SECONDS, context=trusting)
         status, headers, _ = exchanged(line, "GET", "/health", None, {})
         assert status == 200
         assert "strict-transport-security" in headers
         renewed = ssl.create_default_context(cadata=write_certificate(hospital.parent, serial=2)[0].read_text())
         process.send_signal(signal.SIGHUP)
-        eventually(lambda: is_trusted(port, renewed))
+        wait_until(lambda: is_trusted(port, renewed))
         assert not is_trusted(port, trusting)
     finally:
         process.terminate()
-        process.wait(PATIENCE)
+        process.wait(HANG_SECONDS)
         process.stdout.close()
 
 

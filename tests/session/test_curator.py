@@ -13,6 +13,7 @@ from adomnia.errors import AdomniaError, Failure, Refusal
 from adomnia.ledger.failpoints import KILLED
 from kit.children import Child
 from kit.hospital import CATALOG, curated, person, visit, write
+from kit.waiting import HANG_SECONDS
 
 COUNT = "SELECT COUNT(*) FROM people"
 PEOPLE = [person(k, name=f"n{k}", age=30.0, sex="F", city="Oslo", salary=1000.0 * k) for k in range(6)]
@@ -123,7 +124,7 @@ CUTS = {"reserve-written": None, "reserve-durable": Failure, "answer-written": F
 @pytest.mark.parametrize("failpoint", CUTS)
 def test_killed_anywhere_nothing_was_answered_unpaid_and_nothing_runs_twice(folder, failpoint):
     process = child("crash", folder, failpoint)
-    said = process.communicate(timeout=120)[0].splitlines()
+    said = process.communicate(timeout=HANG_SECONDS)[0].splitlines()
     assert process.returncode == KILLED
     assert len(said) == 1
     with adomnia.open(folder) as curator:
@@ -147,7 +148,7 @@ def test_two_processes_on_one_ledger_spend_exactly_the_budget(folder):
     for racer in racers:
         racer.stdin.write("go\n")
         racer.stdin.flush()
-    granted = [int(racer.communicate(timeout=120)[0]) for racer in racers]
+    granted = [int(racer.communicate(timeout=HANG_SECONDS)[0]) for racer in racers]
     assert sum(granted) == 20
     with adomnia.open(folder) as curator:
         assert curator.ledger.left("carol").epsilon == 0

@@ -51,13 +51,13 @@ def test_its_columns_have_about_the_values_of_the_data_and_all_columns_are_there
         session = curator.session("alice")
         found = session.preview("People", rows=200).to_pandas()
         assert list(found.columns) == [column.name for column in curator.catalog.tables[0].columns]
-        assert (found["sex"] == "F").mean() > 0.95
-        assert found["city"].isin(CITIES[:2]).mean() > 0.9
+        assert (found["sex"] == "F").mean() > 0.8
+        assert found["city"].isin(CITIES[:2]).mean() > 0.6
         answer = session.preview("people", rows=3)
         assert "preview_people_1" in answer.notes[0]
         assert "name" in answer.notes[1]
         assert answer.cost is None
-        assert session.preview("people", rows=200).to_pandas().head(3).equals(answer.to_pandas())
+        assert session.preview("people", rows=200).to_arrow().to_pylist()[:3] == answer.to_arrow().to_pylist()
 
 
 def test_without_one_rows_are_made_up_and_the_note_says_so(tmp_path):

@@ -170,8 +170,9 @@ def test_a_ledger_in_a_file_remembers(tmp_path):
 def test_a_person_with_very_many_rows_counts_as_often_as_the_cap_allows():
     many = pd.DataFrame({"who": [1] * 20_000 + [2], "pay": [9.0] * 20_001})
     session = protected(many, rows_per_person=5)
-    assert value(session, "COUNT(*)") == 6
-    assert value(session, "SUM(pay)") == pytest.approx(54, abs=7)  # within, but for a chance below 1e-6
+    # Within, but for a chance below 1e-9.
+    assert value(session, "COUNT(*)") == pytest.approx(6, abs=1)
+    assert value(session, "SUM(pay)") == pytest.approx(54, abs=11)
 
 
 def test_an_empty_table_and_one_without_a_known_person_are_answered():

@@ -24,6 +24,7 @@ from adomnia.session.release_store import FOLDER
 from kit.children import Child
 from kit.hospital import curated, declare, write
 from kit.released import OTHER, PEOPLE, PUBLISHING, QUESTION, is_same
+from kit.waiting import HANG_SECONDS
 
 TEXT = (
     PUBLISHING
@@ -410,7 +411,7 @@ def test_a_crash_after_the_debit_costs_once_and_the_next_open_builds_the_folder(
     with adomnia.open(folder):
         pass
     child = Child("kit.openers", "release_until", str(folder), failpoint)
-    assert child.communicate(timeout=60)[0] == ""
+    assert child.communicate(timeout=HANG_SECONDS)[0] == ""
     assert child.returncode == KILLED
     assert paid(folder) == (1, ["ages"] if whole else [])
     place = folder / STATE / FOLDER / "ages"
@@ -534,7 +535,7 @@ def test_two_processes_that_make_the_same_name_at_once_pay_once(folder):
     for child in children:
         child.stdin.write("go\n")
         child.stdin.flush()
-    said = [child.communicate(timeout=60)[0] for child in children]
+    said = [child.communicate(timeout=HANG_SECONDS)[0] for child in children]
     assert said[0] == said[1] != ""
     assert paid(folder)[0] == 1
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from time import process_time
 
 import pytest
 from hypothesis import given
@@ -13,6 +12,7 @@ from adomnia.errors import Refusal
 from adomnia.plans.plan import Plan
 from adomnia.sql.lower import lower, plan_question
 from adomnia.sql.reading.parse import parse
+from kit.effort import count_calls, do_within
 from sql.bad_input import BAD
 from sql.hospital import CITIES, HOSPITAL, PEOPLE, whole
 
@@ -79,16 +79,19 @@ def test_an_output_may_be_sorted_by_its_number_its_name_or_itself():
 @pytest.mark.parametrize("text", BAD.values(), ids=BAD)
 def test_what_nobody_should_ask_is_refused_quickly_with_its_place_and_a_way_out(text):
     lower("SELECT COUNT(*) FROM people", HOSPITAL)  # the first call of the parser builds its tables
-    start = process_time()
-    with pytest.raises(Refusal) as refusal:
-        lower(text, HOSPITAL)
-    assert process_time() - start < 1  # promised: 50 ms; this machine may be busy
-    assert refusal.value.code != "refused"
-    assert refusal.value.position is not None
-    assert refusal.value.fix
+
+    def refuse():
+        with pytest.raises(Refusal) as refusal:
+            lower(text, HOSPITAL)
+        return refusal.value
+
+    refused = do_within(0.5, refuse)  # promised: 50 ms
+    assert refused.code != "refused"
+    assert refused.position is not None
+    assert refused.fix
 
 
-def test_a_question_about_several_tables_is_quick_too():
+def test_a_question_about_several_tables_takes_few_steps_too():
     text = (
         "WITH often AS (SELECT person_id, SUM(cost) AS spent FROM visits GROUP BY person_id HAVING COUNT(*) > 3) "
         "SELECT sex, region, AVG(o.spent) FROM people p JOIN often o ON p.person_id = o.person_id "
@@ -96,23 +99,13 @@ def test_a_question_about_several_tables_is_quick_too():
         "AND v.hospital = 'H1') AND age >= 18 GROUP BY sex, region"
     )
     lower(text, HOSPITAL)
-    elapsed = []
-    for _ in range(20):
-        start = process_time()
-        lower(text, HOSPITAL)
-        elapsed.append(process_time() - start)
-    assert min(elapsed) < 0.08  # promised: 20 ms, which benchmarks/lowering.py measures; this machine may be busy
+    assert count_calls(lambda: lower(text, HOSPITAL)) < 10_000  # 7,948; benchmarks/lowering.py measures the time
 
 
-def test_text_to_plan_is_quick():
+def test_text_to_plan_takes_few_steps():
     text = "SELECT city, COUNT(*), AVG(salary), SUM(age) FROM people WHERE age >= 18 AND sex = 'F' GROUP BY city"
     lower(text, HOSPITAL)
-    elapsed = []
-    for _ in range(20):
-        start = process_time()
-        lower(text, HOSPITAL)
-        elapsed.append(process_time() - start)
-    assert min(elapsed) < 0.02  # promised: 5 ms; this machine may be busy
+    assert count_calls(lambda: lower(text, HOSPITAL)) < 4_000  # 3,144
 
 
 WORDS = """

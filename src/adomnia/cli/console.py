@@ -121,6 +121,7 @@ def _key_that_stops() -> Iterator[None]:
     if not sys.stdin.isatty():
         yield
         return
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # even where a script that started this ignores it
     terminal, ended = sys.stdin.fileno(), Event()
     before = termios.tcgetattr(terminal)
     listener = Thread(target=_listen, args=(terminal, ended), daemon=True)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic, sleep
 
 from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.audit import examine
@@ -27,6 +28,7 @@ ANCHORED = "ledger.postgres"  # what this machine calls the ledger: the file bes
 _OTHERS = """SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE datname = pg_catalog.current_database()
              AND (application_name = %s OR %s AND pg_catalog.starts_with(application_name, %s))
              AND pid <> pg_catalog.pg_backend_pid()"""
+_ENDING_SECONDS, _ENDING_PAUSE = 2.0, 0.02  # the server may know a session that has just ended for a moment longer
 _MOST_IDLE = 4  # connections that are kept for the next reader
 
 
@@ -86,10 +88,12 @@ class PostgresPlace:
         An account that datasets share is used by whoever has any of them open, and perhaps by nobody else in its name.
         """
         names = name_program(self.schema), self.anchored == SHARED_ANCHORED, name_program("")
+        deadline = monotonic() + _ENDING_SECONDS
         with self._connected() as connection:
-            (others,) = connection.execute(_OTHERS, names).fetchone()
-        if others:
-            raise in_use_refusal()
+            while connection.execute(_OTHERS, names).fetchone() != (0,):
+                if monotonic() > deadline:
+                    raise in_use_refusal()
+                sleep(_ENDING_PAUSE)
 
     def take_over(self, draft: Path, saved: Head) -> None:
         """Load the file into a new schema; the old one is renamed. The anchor remembers entries all the time."""

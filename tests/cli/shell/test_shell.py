@@ -16,6 +16,7 @@ from adomnia.cli.shell.shell import AGAIN, STAYS_PAID, Shell
 from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.session.curator import read_catalog, rehearse
 from adomnia.sql.reading.statements import split_statements
+from kit.waiting import HANG_SECONDS
 
 COUNT = "SELECT COUNT(*) AS n FROM people"
 
@@ -248,7 +249,7 @@ def test_stopping_to_wait_leaves_the_question_to_its_end(make, monkeypatch):
     free, real = threading.Event(), shell.session.sql
 
     def slowly(text, **options):
-        free.wait(30)
+        free.wait(HANG_SECONDS)
         return real(text, **options)
 
     monkeypatch.setattr(shell.session, "sql", slowly)

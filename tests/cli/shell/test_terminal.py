@@ -6,6 +6,7 @@ import json
 import stat
 
 from kit.terminals import on_a_terminal
+from kit.waiting import HANG_SECONDS
 
 READY = "]>"
 
@@ -44,7 +45,7 @@ def test_questions_are_priced_confirmed_and_answered_one_after_another(hospital,
         shell.expect("\n" + " " * 23 + "^^^^^\n")
         shell.expect(READY)
         shell.type("\x04")
-        assert shell.process.wait(30) == 0
+        assert shell.process.wait(HANG_SECONDS) == 0
     history = state / "adomnia" / "history"
     assert stat.S_IMODE(history.stat().st_mode) == 0o600
     assert stat.S_IMODE(history.parent.stat().st_mode) == 0o700
@@ -59,4 +60,4 @@ def test_without_confirmation_a_question_is_asked_at_once(hospital, tmp_path):
         shell.type("SELECT COUNT(*) FROM people; SELECT COUNT(*) FROM visits;\r")
         assert shell.expect("hospital [epsilon 1.5]>").count("Paid: epsilon 0.25.") == 2
         shell.type("\\q\r")
-        assert shell.process.wait(30) == 0
+        assert shell.process.wait(HANG_SECONDS) == 0

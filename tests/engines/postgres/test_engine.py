@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from fractions import Fraction
 from threading import Thread
-from time import monotonic, sleep
+from time import sleep
 from unittest.mock import patch
 from urllib.parse import urlsplit
 
@@ -35,6 +35,7 @@ from engines.postgres.kept import list_schemas, open_index, read_index
 from kit.engines import make_ready
 from kit.filled_postgres import filled, run
 from kit.postgres import Server, server
+from kit.waiting import HANG_SECONDS, wait_until
 
 CREATE = "CREATE TABLE people (person_id int, city text, fare float8, name text)"
 INSERT = (
@@ -213,7 +214,7 @@ def own_server(tmp_path, limits=None):
     try:
         run(head.url(), CREATE, INSERT)
         world = catalog(declared(head.url()), folder=tmp_path)
-        engine = Postgres.open(world, tmp_path / "state", limits=limits or Limits(seconds=2.0))
+        engine = Postgres.open(world, tmp_path / "state", limits=limits or Limits(seconds=HANG_SECONDS))
         yield head, engine
         engine.close()
     finally:
@@ -232,7 +233,7 @@ def test_a_server_that_is_gone_is_noticed_and_one_that_comes_back_is_used_again(
         assert engine.is_open()  # it needs no other in its place
         head.start()
         assert engine.is_open()
-        assert engine.is_reachable()
+        wait_until(engine.is_reachable)
         assert count(engine) == 200
     assert caplog.text == ""
 
@@ -244,15 +245,20 @@ def test_a_server_that_hangs_ends_in_a_failure_and_not_in_a_wait(tmp_path, monke
     with own_server(tmp_path, Limits(seconds=0.5)) as (head, engine):
         head.pause()
         try:
-            started = monotonic()
             with pytest.raises(Failure):
                 count(engine)
             assert not engine.is_reachable()
-            assert monotonic() - started < 30
         finally:
             head.resume()
-        assert engine.is_reachable()
-        assert count(engine) == 200
+        wait_until(engine.is_reachable)
+        wait_until(lambda: counts(engine))
+
+
+def counts(engine):
+    """Whether a question gets its answer, within the little time that it has."""
+    with suppress(Failure):
+        return count(engine) == 200
+    return False
 
 
 SLOW = "SELECT COUNT(*) AS m0 FROM generate_series(1, 1000000000)"
@@ -265,11 +271,9 @@ def run_text(engine, text):
 
 def test_a_statement_that_takes_too_long_fails_and_the_next_one_runs(tmp_path):
     with opened(tmp_path, Limits(seconds=0.3)) as (engine, _):
-        started = monotonic()
         with pytest.raises(Failure):
             run_text(engine, SLOW)
-        assert monotonic() - started < 5
-        assert count(engine) == 200
+        wait_until(lambda: counts(engine))
 
 
 def test_closing_ends_what_runs(tmp_path):
@@ -286,7 +290,7 @@ def test_closing_ends_what_runs(tmp_path):
         asking.start()
         sleep(0.5)
         engine.close()
-        asking.join(10)
+        asking.join(HANG_SECONDS)
         assert len(failed) == 1
         with pytest.raises(Failure):
             count(engine)

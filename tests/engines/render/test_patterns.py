@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-from time import perf_counter
-
 import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from adomnia.engines.render.patterns import matches
+from kit.effort import do_within
 
 LETTERS = st.text("ab%_é\n\U0001f600", max_size=8)
 
@@ -30,6 +29,4 @@ def test_a_pattern_without_signs_matches_itself_alone():
 
 
 def test_a_pattern_made_to_be_slow_is_not():
-    start = perf_counter()
-    assert not matches("a" * 2_000, "%a" * 60 + "b")
-    assert perf_counter() - start < 1.0
+    assert not do_within(0.5, lambda: matches("a" * 2_000, "%a" * 60 + "b"))

@@ -28,6 +28,7 @@ from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Public, Select, Selected
 from engines.databases import catalog, category, people, relation, whole
 from kit import spark
+from kit.waiting import HANG_SECONDS
 
 AGE, CITY, NAME = whole("age", 0, 120), category("city", "a", "b"), Column("name", Text())
 MANY = category("many", *(f"it's \\ {place}" for place in range(60)))  # more than a CASE compares
@@ -161,11 +162,10 @@ def raise_refusal():
 @pytest.mark.parametrize("where", ["classic", "connect"])
 def test_statements_that_take_too_long_end(opened, where):
     url = spark.connect() if where == "connect" else None
-    hurried, started = Spark(lambda: open_session(url, Limits()), 0.5), time.monotonic()
+    hurried = Spark(lambda: open_session(url, Limits()), 0.5)
     with pytest.raises(Failure) as failed:
         hurried.run(LONG, (Query(relation(TABLE), (), Rows()),))
     assert failed.value.__cause__ is None
-    assert time.monotonic() - started < 60
     assert hurried.is_reachable()
     hurried.close()
     assert not hurried.is_open()
@@ -199,7 +199,7 @@ def test_closing_ends_what_runs_and_nothing_runs_afterwards(opened):
     while not made._running._asked:
         time.sleep(0.01)
     made.close()
-    thread.join(30)
+    thread.join(HANG_SECONDS)
     assert len(found) == 1
     with pytest.raises(Failure):
         made.run(Statement("SELECT 1 AS m0", ()), ())

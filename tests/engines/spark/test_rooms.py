@@ -16,7 +16,7 @@ sys.path[:0] = {path!r}
 from adomnia.engines.spark.rooms import Room
 room = Room("adomnia-test-", {parent!r})
 print(room.path, flush=True)
-time.sleep(60)
+time.sleep(1000)
 """
 
 

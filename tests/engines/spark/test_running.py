@@ -13,6 +13,7 @@ from adomnia.engines.contract import Statement
 from adomnia.engines.spark import running
 from adomnia.engines.spark.running import SparkStatements, finish
 from adomnia.errors import Failure
+from kit.waiting import HANG_SECONDS
 
 ONE = Statement("SELECT 1 AS one", ())
 TABLE = pa.table({"one": [1]})
@@ -42,7 +43,7 @@ class Session:
         if self.lost or self.server.does == "refuse":
             raise ConnectionError("secret words")
         if self.server.does == "hang":
-            self.server.hanging.wait(20)
+            self.server.hanging.wait(HANG_SECONDS)
         return SimpleNamespace(toArrow=lambda: TABLE, limit=lambda most: SimpleNamespace(toArrow=lambda: TABLE[:most]))
 
     def tag(self, tag):
@@ -66,30 +67,30 @@ def server(monkeypatch):
 
 
 def test_a_session_that_is_lost_is_opened_anew_and_nothing_is_asked_twice(server):
-    made = SparkStatements(server.connect, 5)
+    made = SparkStatements(server.connect, HANG_SECONDS)
     assert made.fetch(ONE) == TABLE
     made._own.lost = True
     with pytest.raises(Failure) as failed:
         made.fetch(ONE)
     assert failed.value.__cause__ is None
     assert server.asked == [ONE.text, ONE.text]  # the second failed, and stays so
-    assert made.is_there(1)
+    assert made.is_there(HANG_SECONDS)
     assert (server.opened, server.closed) == (2, 1)
     assert made.fetch(ONE) == TABLE
 
 
 def test_where_nobody_answers_there_is_no_session_until_somebody_does(server):
-    made = SparkStatements(server.connect, 5)
+    made = SparkStatements(server.connect, HANG_SECONDS)
     server.does = "refuse"
-    assert not made.is_there(1)
+    assert not made.is_there(HANG_SECONDS)
     server.does = "answer"
-    assert made.is_there(1)
+    assert made.is_there(HANG_SECONDS)
     made.close()
-    assert not made.is_there(1)
+    assert not made.is_there(HANG_SECONDS)
 
 
 def test_another_thread_may_have_opened_it_meanwhile(server):
-    made = SparkStatements(server.connect, 5)
+    made = SparkStatements(server.connect, HANG_SECONDS)
     lost = made._own
     assert made._renew(lost)
     assert made._renew(lost)
@@ -110,7 +111,7 @@ def test_a_server_that_hangs_is_not_waited_for(server):
 
 
 def test_what_was_paid_for_ends_in_its_session_even_where_that_was_too_slow_to_be_believed(server):
-    made, found = SparkStatements(server.connect, 20), []
+    made, found = SparkStatements(server.connect, HANG_SECONDS), []
     slow, server.does = made._own, "hang"
     thread = Thread(target=lambda: found.append(made.fetch(ONE)))
     thread.start()
@@ -121,13 +122,13 @@ def test_what_was_paid_for_ends_in_its_session_even_where_that_was_too_slow_to_b
     assert made.fetch(ONE) == TABLE
     assert (made._own is slow, server.closed) == (False, 0)
     server.hanging.set()
-    thread.join(10)
+    thread.join(HANG_SECONDS)
     assert found == [TABLE]
     assert (server.closed, made._lost) == (1, [])
 
 
 def test_a_lost_session_that_still_runs_is_closed_in_the_end(server):
-    made = SparkStatements(server.connect, 20)
+    made = SparkStatements(server.connect, HANG_SECONDS)
     lost = made._own
     made._asked.add(running.Asked(lost))
     assert made._renew(lost)
@@ -137,7 +138,7 @@ def test_a_lost_session_that_still_runs_is_closed_in_the_end(server):
 
 
 def test_a_server_that_opens_sessions_and_answers_in_none_is_not_there(server):
-    made = SparkStatements(server.connect, 5)
+    made = SparkStatements(server.connect, HANG_SECONDS)
     server.does = "hang"
     assert not made.is_there(0.01)
     assert server.opened < 9
@@ -152,11 +153,11 @@ def test_closing_does_not_wait_for_ever(server):
 
 def test_rows_that_nobody_waits_for_are_not_computed_to_their_end(server):
     made = SparkStatements(server.connect, None)
-    assert made.fetch_brief(ONE, 1, 5) == TABLE
+    assert made.fetch_brief(ONE, 1, HANG_SECONDS) == TABLE
     server.does = "hang"
     work = SimpleNamespace(abandoned=True)
     with pytest.raises(Failure):
-        finish(lambda: made._own.sql("x"), 60, work=work)
+        finish(lambda: made._own.sql("x"), HANG_SECONDS, work=work)
 
 
 def test_a_failure_carries_no_words_of_spark(server):

@@ -20,6 +20,7 @@ from adomnia.engines.spark.running import finish
 from adomnia.engines.spark.session import PINNED, PinnedSession, open_session, pin
 from adomnia.errors import Failure, Refusal, Unavailable
 from kit import spark
+from kit.waiting import HANG_SECONDS
 
 USUAL = Limits()
 
@@ -306,7 +307,9 @@ print(SparkContext._active_spark_context is None)
 @pytest.mark.soak
 def test_spark_is_started_when_there_is_none_says_nothing_of_questions_and_ends_with_its_last_session():
     spark.classic()
-    done = subprocess.run([sys.executable, "-c", STARTS], capture_output=True, text=True, check=True, timeout=200)
+    done = subprocess.run(
+        [sys.executable, "-c", STARTS], capture_output=True, text=True, check=True, timeout=HANG_SECONDS
+    )
     assert done.stdout.split() == ["local[1]", "600m", "127.0.0.1", "failed", "True", "True"]
     assert not done.stderr
 
@@ -326,6 +329,6 @@ made.close()
 
 def test_a_session_of_connect_needs_the_client_alone():
     command = [sys.executable, "-W", "ignore", "-c", CLIENT, spark.connect()]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=200)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=HANG_SECONDS)
     assert done.stdout == "True [(1,)]\n"
     assert not done.stderr

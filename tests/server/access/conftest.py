@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from unittest.mock import patch
 
 import pytest
 from argon2 import PasswordHasher
 
-from adomnia.server.access import Access, Role, passwords
+from adomnia.server.access import Access, Role, passwords, shared_database
 from kit.postgres import database
+from kit.waiting import HANG_SECONDS
 from server.access.trials import DATASET, PASSWORD, InFiles, InPostgres, Time
 
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
@@ -36,6 +38,17 @@ def real_hashes():
 def quick_hashes(real_hashes, monkeypatch):
     monkeypatch.setattr(passwords, "_HASHER", QUICK)
     monkeypatch.setattr(passwords, "_UNMATCHED", QUICK.hash("of nobody"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def patience():
+    """However busy the machine is, nobody gives up; who is to give up is told so by a test."""
+    hang = dict.fromkeys(("statement_timeout", "lock_timeout"), f"{HANG_SECONDS:.0f}s")
+    with (
+        patch.object(shared_database, "PATIENCE_SECONDS", HANG_SECONDS),
+        patch.dict(shared_database._SETTINGS, hang),
+    ):
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ import pytest
 
 from adomnia.server.access import Role, Visitor
 from adomnia.server.access.credentials import derive_csrf
+from kit.waiting import HANG_SECONDS
 from server.access.trials import HERE, PASSWORD, code_of
 
 HOUR = 60 * 60
@@ -59,7 +60,7 @@ def test_a_link_that_is_used_twice_at_once_is_granted_once(access):
                 threads.submit(code_of, access.redeem_link, code, f"{PASSWORD} {place}", f"10.0.0.{place}")
                 for place in range(8)
             ]
-            ends = [each.result(timeout=60) for each in tries]
+            ends = [each.result(timeout=HANG_SECONDS) for each in tries]
         assert sorted(ends) == [""] + ["sign_in"] * 7
         assert code_of(access.sign_in, "olga", f"{PASSWORD} {ends.index('')}", "here") == ""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from threading import Lock
+from threading import Barrier, Lock
 
 import pytest
 from argon2 import PasswordHasher, Type, extract_parameters
@@ -12,6 +12,7 @@ from argon2.exceptions import HashingError, VerificationError
 
 from adomnia.errors import Refusal
 from adomnia.server.access import passwords
+from kit.waiting import HANG_SECONDS
 from server.access.trials import PASSWORD
 
 
@@ -77,7 +78,7 @@ def test_long_enough_is_good_enough(password):
 
 
 def test_two_are_hashed_at_a_time():
-    inside, most, counting = 0, 0, Lock()
+    inside, most, counting, pair = 0, 0, Lock(), Barrier(2, timeout=HANG_SECONDS)
 
     def enter(_):
         nonlocal inside, most
@@ -85,6 +86,7 @@ def test_two_are_hashed_at_a_time():
             with counting:
                 inside += 1
                 most = max(most, inside)
+            pair.wait()
             time.sleep(0.01)
             with counting:
                 inside -= 1

@@ -12,6 +12,7 @@ import pytest
 
 from adomnia.errors import Refusal
 from adomnia.server.access import Role, passwords
+from kit.waiting import HANG_SECONDS
 from server.access.trials import HERE, PASSWORD, code_of, count_rows
 
 CHILDREN = Path(__file__).with_name("children.py")
@@ -131,7 +132,7 @@ def test_what_one_process_revokes_another_refuses(home, tmp_path):
         access.sign_out(visit)
         assert [seen_there(token), seen_there(visit)] == ["None", "None"]
         child.stdin.close()
-        assert child.wait(timeout=30) == 0
+        assert child.wait(timeout=HANG_SECONDS) == 0
 
 
 def test_no_secret_is_in_the_files_or_logs_or_in_what_is_shown(access, home, tmp_path, caplog):

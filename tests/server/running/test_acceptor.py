@@ -8,8 +8,7 @@ import pytest
 
 from adomnia.server.running import acceptor as module
 from adomnia.server.running.acceptor import Acceptor, ConnectionCounts
-
-PATIENCE = 30.0
+from kit.waiting import HANG_SECONDS
 
 
 @pytest.fixture
@@ -80,10 +79,12 @@ async def taken(counts, callers, busy=()):
 
 
 def run(doing):
-    return asyncio.run(asyncio.wait_for(doing, PATIENCE))
+    return asyncio.run(asyncio.wait_for(doing, HANG_SECONDS))
 
 
-def test_workers_share_connections_evenly(folder):
+def test_workers_share_connections_evenly(folder, monkeypatch):
+    """As long as nobody takes what is another's turn: how long they wait for each other is for the test below."""
+    monkeypatch.setattr(Acceptor, "_pause_for", lambda *_: None)
     assert run(taken([ConnectionCounts.open(folder, 2, own) for own in range(2)], 20)) == [10, 10]
 
 
@@ -92,7 +93,7 @@ def test_where_the_others_are_too_busy_nobody_waits_for_ever(folder):
 
 
 def test_an_acceptor_that_is_closed_while_it_waits_takes_nothing_more(folder, monkeypatch):
-    monkeypatch.setattr(module, "_WAIT_SECONDS", 0.05)
+    monkeypatch.setattr(module, "_WAIT_SECONDS", HANG_SECONDS)
 
     async def close_early():
         first, _second = (ConnectionCounts.open(folder, 2, own) for own in range(2))
@@ -100,14 +101,15 @@ def test_an_acceptor_that_is_closed_while_it_waits_takes_nothing_more(folder, mo
         with socket.create_server(("127.0.0.1", 0)) as listener:
             acceptor = Acceptor(listener, first, lambda: Kept(group), lambda: 5, None)
             _, writer = await asyncio.open_connection(*listener.getsockname())
-            await asyncio.sleep(0.01)
+            while acceptor._pause is None:
+                await asyncio.sleep(0)
             acceptor.close()
-            await asyncio.sleep(0.1)
             writer.close()
             await asyncio.sleep(0)
-        return group
+            listens = asyncio.get_running_loop().remove_reader(listener)
+        return group, acceptor._pause.cancelled(), listens
 
-    assert run(close_early()) == []
+    assert run(close_early()) == ([], True, False)
 
 
 def test_a_handshake_that_fails_costs_one_connection(folder):
@@ -169,15 +171,18 @@ def test_whoever_never_begins_a_handshake_is_counted(folder, monkeypatch, limit)
 
 
 def test_out_of_files_it_rests_and_goes_on(folder, monkeypatch):
-    monkeypatch.setattr(module, "_OUT_OF_FILES_SECONDS", 0.2)
+    monkeypatch.setattr(module, "_OUT_OF_FILES_SECONDS", HANG_SECONDS)
 
     async def call():
         with socket.create_server(("127.0.0.1", 0)) as listener:
             scarce = Scarce(listener, [OSError(24, "Too many open files"), ConnectionAbortedError()])
             acceptor = Acceptor(scarce, ConnectionCounts.open(folder, 1, 0), lambda: Kept([]), lambda: 0, None)
             reader, writer = await asyncio.open_connection(*listener.getsockname())
-            await asyncio.sleep(0.1)
+            while acceptor._pause is None:
+                await asyncio.sleep(0)
             while_it_rests = scarce.tries
+            acceptor._pause.cancel()
+            acceptor._resume()
             said = await reader.readexactly(5)
             acceptor.close()
             writer.close()

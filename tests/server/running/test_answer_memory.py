@@ -11,6 +11,7 @@ from adomnia.errors import Refusal
 from adomnia.server.retry import RetryLater
 from adomnia.server.running.answer_memory import AnswerMemory, needed_bytes
 from adomnia.session.sizes import AnswerSize
+from kit.waiting import HANG_SECONDS
 
 LARGE = AnswerSize(10**6, 10**6, 0)
 NEEDED = needed_bytes(LARGE)
@@ -37,7 +38,7 @@ def test_an_answer_that_never_fits_is_refused_for_good():
     memory = AnswerMemory(NEEDED - 1)
     with (
         memory.job(),
-        pytest.raises(Refusal, match=r"needs about 165 MB to be answered, and there are 164\b") as refused,
+        pytest.raises(Refusal, match=r"needs about 300 MB to be answered, and there are 299\b") as refused,
     ):
         memory.admit(LARGE)
     assert refused.value.code == "too_many_cells"
@@ -82,5 +83,5 @@ def test_every_thread_has_a_claim_of_its_own_and_without_one_nothing_is_counted(
     with memory.job():
         other = Thread(target=memory.admit, args=(LARGE,))
         other.start()
-        other.join(10)
+        other.join(HANG_SECONDS)
     assert memory.used_bytes == 0

@@ -7,6 +7,7 @@ import pytest
 
 from adomnia.errors import Failure, Refusal
 from adomnia.server.running.channel import ControlChannel, fault_from_record, fault_to_record
+from kit.waiting import HANG_SECONDS
 
 
 @pytest.fixture
@@ -39,7 +40,7 @@ def test_a_worker_hears_when_its_parent_is_gone(ends):
     thread = Thread(target=worker.wait_closed, daemon=True)
     thread.start()
     parent.close()
-    thread.join(20)
+    thread.join(HANG_SECONDS)
     assert not thread.is_alive()
     worker.send(ready="to nobody")
 

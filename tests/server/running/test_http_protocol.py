@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from types import SimpleNamespace
 
 import pytest
 import uvicorn
@@ -9,8 +10,8 @@ from uvicorn.server import ServerState
 
 from adomnia.server.running import http_protocol
 from adomnia.server.running.http_protocol import BoundedHttpProtocol
+from kit.waiting import HANG_SECONDS
 
-PATIENCE = 30.0
 ASK = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
@@ -25,25 +26,45 @@ async def app(scope, receive, send):
     await send({"type": "http.response.body", "body": text})
 
 
+class Counting(BoundedHttpProtocol):
+    """Tells how many bytes it has seen, and whether it has hung up."""
+
+    def __init__(self, seen, **options):
+        super().__init__(**options)
+        self._seen = seen
+
+    def data_received(self, data):
+        self._seen.bytes += len(data)
+        super().data_received(data)
+
+    def connection_lost(self, fault):
+        self._seen.over = True
+        super().connection_lost(fault)
+
+
 async def spoken(*pieces, pause=0.0, report=None):
     """What a server says to these bytes until it hangs up."""
 
     def protocol():
-        made = BoundedHttpProtocol(config=config, server_state=state, app_state={}, _loop=loop)
+        made = Counting(seen, config=config, server_state=state, app_state={}, _loop=loop)
         made.report = report
         return made
 
     config = uvicorn.Config(app, http=BoundedHttpProtocol, ws="none", lifespan="off", log_config=None)
     config.timeout_keep_alive = 0.2
     config.load()
-    loop, state = asyncio.get_running_loop(), ServerState()
+    loop, state, seen = asyncio.get_running_loop(), ServerState(), SimpleNamespace(bytes=0, over=False)
     server = await loop.create_server(protocol, "127.0.0.1", 0)
     reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
     try:
         for piece in pieces:
-            if not reader.at_eof():
-                writer.write(piece)
-                await asyncio.sleep(pause)
+            if seen.over:
+                break
+            wanted = seen.bytes + len(piece)
+            writer.write(piece)
+            while seen.bytes < wanted and not seen.over:
+                await asyncio.sleep(0)
+            await asyncio.sleep(pause)
         return await reader.read()
     except ConnectionError:
         return b""  # it hung up in the middle of what was said
@@ -55,7 +76,7 @@ async def spoken(*pieces, pause=0.0, report=None):
 
 
 def said(*pieces, **options):
-    return asyncio.run(asyncio.wait_for(spoken(*pieces, **options), PATIENCE))
+    return asyncio.run(asyncio.wait_for(spoken(*pieces, **options), HANG_SECONDS))
 
 
 def error_of(reply):
@@ -80,7 +101,7 @@ def test_what_is_refused_here_has_an_id_in_head_and_body_and_is_reported(monkeyp
 
 
 def test_requests_pass():
-    reply = said(ASK, ASK, pause=0.05)
+    reply = said(ASK, ASK)
     assert reply.count(b"HTTP/1.1 200 OK") == 2
     assert b"server:" not in reply
 
@@ -89,7 +110,7 @@ def test_a_body_is_not_part_of_the_head():
     size = 4 * http_protocol.HEAD_BYTES
     head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % size
     assert said(head + b"x" * size).endswith(b"%d" % size)
-    assert said(head, b"x" * size, pause=0.05).endswith(b"%d" % size)
+    assert said(head, b"x" * size).endswith(b"%d" % size)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +123,7 @@ def test_a_body_is_not_part_of_the_head():
 )
 def test_a_head_that_is_too_large_is_refused(head):
     pieces = [head[start : start + 20_000] for start in range(0, len(head), 20_000)]
-    assert error_of(said(*pieces[:2], pause=0.05)) == (431, "head_too_large")
+    assert error_of(said(*pieces[:2])) == (431, "head_too_large")
 
 
 def head_of(size, body=b""):
@@ -132,7 +153,7 @@ def test_the_address_is_part_of_the_head():
 def test_a_head_of_the_largest_size_passes(body):
     ask = head_of(http_protocol.HEAD_BYTES, body)
     assert b"HTTP/1.1 200 OK" in said(ask)
-    assert b"HTTP/1.1 200 OK" in said(ask[:20_000], ask[20_000:], pause=0.05)
+    assert b"HTTP/1.1 200 OK" in said(ask[:20_000], ask[20_000:])
 
 
 CHUNKED = b"POST / HTTP/1.1\r\nHost: x\r\nX-Before: 1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"
@@ -144,19 +165,19 @@ def test_what_comes_after_a_body_is_no_header():
 
 @pytest.mark.parametrize("endless", [b"a:b\r\n" * 4000, b"a: " + b"b" * 20_000])
 def test_what_comes_after_a_body_has_an_end(endless):
-    assert error_of(said(CHUNKED, endless, endless, endless[3:], pause=0.05)) == (431, "head_too_large")
+    assert error_of(said(CHUNKED, endless, endless, endless[3:])) == (431, "head_too_large")
 
 
 def test_a_body_may_come_in_pieces_of_one_byte():
     head = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
     pieces = b"1\r\nx\r\n" * 20_000
-    assert said(head, pieces[:60_000], pieces[60_000:], b"0\r\n\r\n", pause=0.05).endswith(b"20000")
+    assert said(head, pieces[:60_000], pieces[60_000:], b"0\r\n\r\n").endswith(b"20000")
 
 
 def test_requests_that_follow_each_other_closely_are_counted_apart():
     body = b"x" * http_protocol.HEAD_BYTES
     ask = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body
-    reply = said(ask + ask + ask[:20], ask[20:], pause=0.1)
+    reply = said(ask + ask + ask[:20], ask[20:])
     assert reply.count(b"HTTP/1.1 200 OK") == 3
 
 
@@ -168,7 +189,7 @@ def test_what_is_not_http_is_refused_in_the_shape_of_all_errors(noise):
 @pytest.mark.parametrize("pieces", [(), (b"GET / HTTP/1.1\r\n",), (b"\r\n", b"\r\n"), (ASK, b"GET / HT")])
 def test_whoever_does_not_get_to_the_end_of_a_head_is_cut_off(monkeypatch, pieces):
     monkeypatch.setattr(http_protocol, "HEAD_SECONDS", 0.3)
-    assert b"HTTP/1.1 200" in said(*pieces, pause=0.1) or ASK not in pieces
+    assert b"HTTP/1.1 200" in said(*pieces) or ASK not in pieces
 
 
 def test_drops_of_a_head_do_not_put_its_end_off(monkeypatch):

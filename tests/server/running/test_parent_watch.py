@@ -9,7 +9,8 @@ import sys
 
 import pytest
 
-PATIENCE = 60.0
+from kit.waiting import HANG_SECONDS
+
 # A worker whose main thread never ends by itself.
 WORKER = """
 import socket, sys, threading
@@ -61,7 +62,7 @@ def test_whatever_keeps_a_worker_it_ends_after_its_parent(start, state):
     process, end_parent = start(state, 0.01)
     assert process.poll() is None
     end_parent()
-    assert process.wait(PATIENCE) == 0
+    assert process.wait(HANG_SECONDS) == 0
     assert process.stdout.read() == (b"" if state == "starts" else b"finished\n")
 
 

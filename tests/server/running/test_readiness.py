@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import os
-from time import monotonic
 from types import SimpleNamespace
 
 import pytest
 
 from adomnia.server.running import readiness as module
+from adomnia.server.running import worker_states
 from adomnia.server.running.readiness import (
     DATA,
     DISK,
@@ -20,12 +20,22 @@ from adomnia.server.running.readiness import (
     has_room,
 )
 from adomnia.server.running.worker_states import Stage, WorkerStates
+from kit.waiting import HANG_SECONDS, wait_until
 
 CHECKED = (LEDGER, INDEX, DISK, SHARED, DATA, USERS)
 
 
 @pytest.fixture
-def states(tmp_path):
+def clock(monkeypatch):
+    """The time, which passes when a test says so."""
+    found = SimpleNamespace(now=1000.0)
+    monkeypatch.setattr(module, "monotonic", lambda: found.now)
+    monkeypatch.setattr(worker_states, "monotonic", lambda: found.now)
+    return found
+
+
+@pytest.fixture
+def states(tmp_path, clock):
     return WorkerStates.open(tmp_path, 2)
 
 
@@ -79,13 +89,12 @@ def test_a_worker_that_does_not_serve_is_missing(states):
     assert own.list_problems() == []
 
 
-def test_checks_that_do_not_end_are_trouble(states, monkeypatch):
+def test_checks_that_do_not_end_are_trouble(states, clock):
     own = Parts().readiness(states, 0)
     states.write(1, Stage.SERVING)
     own.tell()
     assert own.list_problems() == []
-    late = monotonic() + 6
-    monkeypatch.setattr(module, "monotonic", lambda: late)
+    clock.now += 6
     own.tell()
     assert own.list_problems() == [STUCK]
 
@@ -96,11 +105,9 @@ def test_it_goes_on_checking_until_it_is_closed(states, monkeypatch):
     own = parts.readiness(states, 0)
     own.watch()
     parts.broken.add(LEDGER)
-    deadline = monotonic() + 30
-    while not parts.reports:
-        assert monotonic() < deadline
+    wait_until(lambda: parts.reports)
     own.close()
-    own._watcher.join(30)
+    own._watcher.join(HANG_SECONDS)
     assert not own._watcher.is_alive()
 
 

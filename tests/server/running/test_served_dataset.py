@@ -4,7 +4,6 @@ import shutil
 from fractions import Fraction
 from hashlib import sha256
 from threading import Event, Thread
-from time import monotonic, sleep
 
 import pytest
 
@@ -14,8 +13,8 @@ from adomnia.server.running import served_dataset as module
 from adomnia.server.running.served_dataset import ServedDataset
 from adomnia.session.curator import open_folder
 from kit.example import write_example
+from kit.waiting import HANG_SECONDS, wait_until
 
-PATIENCE = 60.0
 COUNT = "SELECT COUNT(*) FROM people"
 
 
@@ -182,10 +181,7 @@ def test_the_catalog_is_watched(dataset, opener, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "WATCH_SECONDS", 0.01)
     dataset.watch()
     (tmp_path / FILE).write_text("version 2")
-    until = monotonic() + PATIENCE
-    while len(opener.opened) < 2 and monotonic() < until:
-        sleep(0.01)
-    assert len(opener.opened) == 2
+    wait_until(lambda: len(opener.opened) == 2)
 
 
 def test_a_catalog_that_is_being_written_is_not_opened(dataset, opener, monkeypatch):
@@ -193,10 +189,8 @@ def test_a_catalog_that_is_being_written_is_not_opened(dataset, opener, monkeypa
     texts = [b"ver", b"version", b"version 2", b"version 2"]
     monkeypatch.setattr(dataset, "_read_catalog", lambda: texts.pop(0) if len(texts) > 1 else texts[0])
     dataset.watch()
-    until = monotonic() + PATIENCE
-    while dataset._served != b"version 2" and monotonic() < until:
-        sleep(0.01)
-    assert (dataset._served, opener.tries) == (b"version 2", 2)
+    wait_until(lambda: dataset._served == b"version 2")
+    assert opener.tries == 2
 
 
 @pytest.fixture(scope="module")
@@ -248,12 +242,10 @@ def test_a_new_version_is_served_while_questions_go_on_and_budgets_carry_over(ho
     with_fewer_people(hospital, 2)
     dataset.reload()
     enough = len(asked) + 6
-    until = monotonic() + PATIENCE
-    while len(asked) < enough and monotonic() < until:
-        sleep(0.01)
+    wait_until(lambda: len(asked) >= enough)
     end.set()
     for thread in threads:
-        thread.join(PATIENCE)
+        thread.join(HANG_SECONDS)
     assert faults == []
     assert {version for version, _ in asked} == {1, 2}
     with dataset.curator() as curator:

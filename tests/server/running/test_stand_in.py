@@ -13,6 +13,7 @@ from adomnia.server.running.certificates import load_certificate
 from adomnia.server.running.logs import Logs
 from adomnia.server.running.stand_in import StandIn
 from adomnia.server.settings import Settings
+from kit.waiting import HANG_SECONDS
 from server.running.certificates import write_certificate
 
 GET = b"GET /api/v1/health HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -43,7 +44,7 @@ def reply_on(line) -> tuple[int, bytes, dict]:
 def test_whatever_is_asked_it_says_that_nobody_can_answer_now(tmp_path, sent):
     with standing_in(Settings(tmp_path)) as (made, address):
         made.answer(True)
-        with socket.create_connection(address, timeout=30) as line:
+        with socket.create_connection(address, timeout=HANG_SECONDS) as line:
             line.sendall(sent)
             status, head, body = reply_on(line)
     assert status == 503
@@ -54,7 +55,7 @@ def test_whatever_is_asked_it_says_that_nobody_can_answer_now(tmp_path, sent):
 def test_a_browser_gets_a_page_that_says_so(tmp_path):
     with standing_in(Settings(tmp_path)) as (made, address):
         made.answer(True)
-        with socket.create_connection(address, timeout=30) as line:
+        with socket.create_connection(address, timeout=HANG_SECONDS) as line:
             line.sendall(b"GET /ask HTTP/1.1\r\nAccept: text/html,*/*\r\n\r\n")
             received = b"".join(iter(lambda: line.recv(65_536), b""))
     head, _, body = received.partition(b"\r\n\r\n")
@@ -69,7 +70,7 @@ def test_every_reply_has_an_id_that_the_log_has_too(tmp_path, accept):
     out = io.StringIO()
     with standing_in(Settings(tmp_path), out) as (made, address):
         made.answer(True)
-        with socket.create_connection(address, timeout=30) as line:
+        with socket.create_connection(address, timeout=HANG_SECONDS) as line:
             line.sendall(f"GET /ask HTTP/1.1\r\nAccept: {accept}\r\n\r\n".encode())
             head, _, body = b"".join(iter(lambda: line.recv(65_536), b"")).decode().partition("\r\n\r\n")
     logged = json.loads(out.getvalue())
@@ -84,7 +85,7 @@ def test_over_tls_too(tmp_path):
         made.answer(True)
         context = ssl.create_default_context(cafile=certificate)
         context.check_hostname = False
-        with socket.create_connection(address, timeout=30) as plain, context.wrap_socket(plain) as line:
+        with socket.create_connection(address, timeout=HANG_SECONDS) as plain, context.wrap_socket(plain) as line:
             line.sendall(GET)
             assert reply_on(line)[0] == 503
 
@@ -105,12 +106,12 @@ def test_callers_who_say_nothing_keep_nobody_else_waiting_for_long(tmp_path, mon
     monkeypatch.setattr(module, "_CALLER_SECONDS", 0.2)
     monkeypatch.setattr(module, "_MOST_AT_ONCE", 2)
     with standing_in(Settings(tmp_path)) as (made, address):
-        made.answer(True)
-        silent = [socket.create_connection(address, timeout=30) for _ in range(3)]
-        with socket.create_connection(address, timeout=30):
+        silent = [socket.create_connection(address, timeout=HANG_SECONDS) for _ in range(3)]
+        with socket.create_connection(address, timeout=HANG_SECONDS):
             pass  # one that hangs up at once
-        with socket.create_connection(address, timeout=30) as line:
+        with socket.create_connection(address, timeout=HANG_SECONDS) as line:
             line.sendall(GET)
+            made.answer(True)
             assert reply_on(line)[0] == 503
         for each in silent:
             each.close()

@@ -7,13 +7,12 @@ import pytest
 
 from adomnia.server.retry import RetryLater
 from adomnia.server.running.thread_pool import FairThreadPool
-
-PATIENCE = 20.0
+from kit.waiting import HANG_SECONDS
 
 
 def bounded(doing):
     """A coroutine to its end, or an error after a while."""
-    return asyncio.run(asyncio.wait_for(doing, PATIENCE))
+    return asyncio.run(asyncio.wait_for(doing, HANG_SECONDS))
 
 
 class Gate:
@@ -25,7 +24,7 @@ class Gate:
 
     def work(self, name):
         def done():
-            assert self.opened.wait(PATIENCE)
+            assert self.opened.wait(HANG_SECONDS)
             self.dataset.append(name)
             return name
 
@@ -167,6 +166,6 @@ def test_work_may_outlive_the_event_loop(gate):
     gate.opened.set()
     pools[0].close()
     for thread in pools[0]._threads:
-        thread.join(PATIENCE)
+        thread.join(HANG_SECONDS)
         assert not thread.is_alive()
     assert gate.dataset == ["late"]

@@ -6,6 +6,7 @@ import signal
 from fractions import Fraction
 
 import pytest
+from uvicorn import Config
 
 from adomnia.errors import Refusal
 from adomnia.local import respond
@@ -13,7 +14,7 @@ from adomnia.local.store import read_reports
 from adomnia.local.survey import Survey, draw_token, write_survey
 from adomnia.local.warner import Warner
 from adomnia.server.settings import Settings
-from adomnia.server.survey.serve import serve_survey
+from adomnia.server.survey.serve import _Server, serve_survey
 from kit.surveys import served_survey
 
 SURVEY = Survey(draw_token(), "Why?", ("yes", "no"), Warner(Fraction(3, 4)))
@@ -34,3 +35,15 @@ def test_a_respondent_counts_once_and_the_survey_ends_quietly(tmp_path, ending):
 def test_a_folder_without_a_survey_is_refused_before_anything_listens(tmp_path):
     with pytest.raises(Refusal, match="has no survey"):
         serve_survey(Settings(tmp_path, port=0), lambda *_: pytest.fail("announced"))
+
+
+def test_a_survey_that_a_script_started_goes_on_after_its_ctrl_c():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        server = _Server(Config(None))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    server.handle_exit(signal.SIGINT, None)
+    assert not server.should_exit
+    server.handle_exit(signal.SIGTERM, None)
+    assert server.should_exit

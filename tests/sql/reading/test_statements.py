@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from adomnia.sql.reading.statements import is_complete, split_statements
+from kit.effort import do_within
 
 PIECES = [
     "SELECT 1",
@@ -82,9 +81,7 @@ def test_nothing_but_comments_blanks_and_semicolons_is_lost(pieces):
 
 @pytest.mark.parametrize("text", ["'" * 60_001, "/*" * 30_000, "$$" * 30_001, "$a" * 30_000, "''" * 30_000 + ";"])
 def test_no_text_takes_long(text):
-    began = time.process_time()
-    list(split_statements(text))
-    assert time.process_time() - began < 2
+    do_within(0.5, lambda: list(split_statements(text)))
 
 
 def test_a_comment_ends_where_the_parser_ends_it():

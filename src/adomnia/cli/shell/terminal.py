@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import TYPE_CHECKING
 
 import typer
@@ -44,6 +45,7 @@ class Terminal:
 
     def run(self) -> None:
         """Read and run statements until the end of the input; an error ends its text, not the shell."""
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever types stops waiting by it, ignored or not
         typer.echo("A question ends with ; and what it costs is shown before it is asked.")
         typer.echo(r"\set epsilon 0.1 sets what questions pay, \d shows the tables, \? lists commands, \q leaves.")
         while not self._shell.over:

@@ -18,6 +18,7 @@ from adomnia.server.running.channel import ControlChannel, fault_from_record
 from adomnia.server.running.dead_counts import add_up_dead
 from adomnia.server.running.restart_count import RestartCount
 from adomnia.server.running.run_folder import FOLDER_VARIABLE, remove_gauges
+from adomnia.server.running.signals import list_ending_signals
 from adomnia.server.running.stand_in import StandIn
 from adomnia.server.running.worker_states import HUNG_SECONDS, WorkerStates
 
@@ -74,7 +75,7 @@ class Supervisor:
 
     def run(self, callbacks: StartCallbacks) -> int:
         """Run until a signal, and return the exit code. Raise the refusal of the first workers, if there is one."""
-        for each in (signal.SIGTERM, signal.SIGINT):
+        for each in list_ending_signals():
             signal.signal(each, self._on_signal)
         if self._certificate is not None:
             signal.signal(signal.SIGHUP, self._on_hangup)

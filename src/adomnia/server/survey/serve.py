@@ -10,6 +10,7 @@ import uvicorn
 from adomnia.local.store import ReportStore
 from adomnia.local.survey import read_survey
 from adomnia.server.running.listener import check_certificate, open_listener
+from adomnia.server.running.signals import list_ending_signals
 from adomnia.server.survey.app import create_survey_app
 
 if TYPE_CHECKING:
@@ -51,6 +52,11 @@ def serve_survey(settings: Settings, announce: Callable[[Survey, str], None]) ->
 class _Server(uvicorn.Server):
     """A uvicorn server for which a signal is a reason to end, not an error; a second one does not wait."""
 
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._ending = list_ending_signals()
+
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - as Python calls it
-        self.force_exit = self.should_exit
-        self.should_exit = True
+        if sig in self._ending:
+            self.force_exit = self.should_exit
+            self.should_exit = True

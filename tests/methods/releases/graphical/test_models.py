@@ -1,4 +1,3 @@
-import time
 from itertools import combinations, permutations
 
 import numpy as np
@@ -9,6 +8,7 @@ from hypothesis import strategies as st
 from adomnia.methods.releases.graphical.models import Model
 from adomnia.methods.releases.graphical.propagation import BeliefPropagation
 from adomnia.methods.releases.graphical.trees import build_tree
+from kit.effort import do_within
 
 WIDE = [(0, 3, 4), (0, 13), (3, 5, 13), (1, 5, 12), (4, 5, 6), (7, 12), (6, 8), (9, 13), (5, 11), (7, 10), (2, 8)]
 ADULT = (85, 9, 100, 16, 7, 15, 6, 5, 2, 100, 100, 99, 42, 2)
@@ -105,9 +105,7 @@ def test_all_three_way_tables_of_a_wide_model_take_a_few_seconds():
     model = draw_model(ADULT, WIDE, 1)
     tables = [c for c in combinations(range(14), 3) if np.prod([ADULT[column] for column in c]) <= 1e6]
     assert len(tables) == 364
-    started = time.process_time()
-    totals = [float(counts.sum()) for counts in model.iterate_marginals(tables)]
-    assert time.process_time() - started < 3
+    totals = do_within(5, lambda: [float(counts.sum()) for counts in model.iterate_marginals(tables)])
     np.testing.assert_allclose(totals, 100)
 
 

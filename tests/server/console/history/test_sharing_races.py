@@ -15,6 +15,7 @@ from adomnia.session.curator import STATE
 from kit.example import write_example
 from kit.ledgers import find_ledger
 from kit.serving import served
+from kit.waiting import HANG_SECONDS
 
 PASSWORD = "correct horse battery staple"
 SHARED = "SELECT COUNT(*) AS n FROM people"
@@ -65,7 +66,10 @@ class Tab:
 def test_whoever_comes_too_late_is_refused_and_the_dataset_pays_once(folder):
     with served(folder, "--workers", 2, "--bucket", 0, "--rate", 1000) as serving, ExitStack() as stack:
         serving.all_workers(2)
-        clients = [stack.enter_context(Client(base_url=f"http://127.0.0.1:{serving.port}", timeout=60)) for _ in "123"]
+        clients = [
+            stack.enter_context(Client(base_url=f"http://127.0.0.1:{serving.port}", timeout=HANG_SECONDS))
+            for _ in "123"
+        ]
         paul, pia, gus = map(Tab, clients, ANALYSTS)
         assert paul.post("/ask", sql=SHARED, pay="policy").status_code == 303  # at 2, which nobody else may pay
         assert pia.post("/ask", sql=SHARED, pay="policy", request_id="mine").status_code == 303  # at 1

@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 from html import unescape
 from io import StringIO
-from time import process_time
 
 import pytest
 
 from kit import house
+from kit.effort import do_within
 from kit.ledgers import find_ledger
 from kit.long_ledger import lengthen
 from ledger.references import tamper
@@ -117,16 +117,11 @@ def test_a_changed_entry_is_told_where_it_would_be_shown(own_house):
 
 
 @pytest.mark.parametrize("entries", [40_000, pytest.param(100_000, marks=pytest.mark.soak)])
-def test_a_page_of_a_long_ledger_takes_less_than_a_tenth_of_a_second_after_the_first(own_house, entries):
+def test_a_page_of_a_long_ledger_takes_no_time_after_the_first(own_house, entries):
     """Of this process: how busy the machine is with others does not count."""
     lengthen(find_ledger(own_house.services.settings.folder), entries // 2)
     olga = Visitor.of(own_house)
     olga.see("/owner/ledger?q=nobody")
     for query in ("", "?q=id+of+77", "?kind=commit", "?from=2026-06-01&who=analyst:alice", f"?before={entries // 2}"):
-        times = []
-        for _ in range(3):
-            start = process_time()
-            page = olga.see(f"/owner/ledger{query}").text
-            times.append(process_time() - start)
-            assert len(rows_of(page)) == 50
-        assert min(times) < 0.1, query
+        page = do_within(0.2, lambda query=query: olga.see(f"/owner/ledger{query}").text)
+        assert len(rows_of(page)) == 50
