@@ -45,7 +45,7 @@ class Store:
         self.closed.set()
 
     def __enter__(self):
-        self.writer = Writer(self)
+        self.writer = Writer(self, lambda: None)
         return self
 
     def wait_until_recovered(self):
@@ -134,8 +134,9 @@ def test_a_transaction_that_fails_fails_all_its_callers_each_with_an_error_of_it
     }
     assert len({id(error) for error in errors}) == 8
     store.error = None
-    assert store.writer.submit(lambda _: 1) == 1  # nothing was written, so it may go on
     store.wait_until_recovered()
+    assert store.writer.submit(lambda _: 1) == 1
+    assert set(store.recoveries) == {False}  # nothing was written, so there is no doubt
 
 
 def io_error() -> sqlite3.OperationalError:
@@ -165,18 +166,19 @@ def test_after_an_error_that_leaves_doubt_nothing_is_run_until_the_store_has_rec
     assert store.writer.submit(lambda _: 1) == 1
     assert set(store.recoveries) == {True}
     assert set(names) == {"SQLITE_IOERR_FSYNC"}
-    assert caplog.text.count("The ledger is in trouble: SQLITE_IOERR_FSYNC, ledger.sqlite") == 1  # not at every try
+    told = "The ledger cannot be read or written: SQLITE_IOERR_FSYNC, ledger.sqlite"
+    assert caplog.text.count(told) == 1  # not at every try
     assert "The ledger has recovered" in caplog.text
 
 
-def test_a_full_disk_and_a_lock_do_not_keep_others_from_trying(store):
-    store.error = busy()
-    with pytest.raises(Unavailable, match="is locked"):
-        store.writer.submit(lambda _: 1)
-    before = len(store.groups)
-    with pytest.raises(Unavailable, match="is locked"):
-        store.writer.submit(lambda _: 1)
-    assert len(store.groups) == before + 1
+@pytest.mark.parametrize(("code", "says", "tries"), [("BUSY", "is locked", 1), ("FULL", "has no room", 2)])
+def test_a_full_disk_does_not_keep_others_from_trying_and_a_lock_does(store, code, says, tries):
+    store.error = sqlite3.OperationalError("injected")
+    store.error.sqlite_errorcode = getattr(sqlite3, f"SQLITE_{code}")
+    for _ in range(2):
+        with pytest.raises(Unavailable, match=says):
+            store.writer.submit(lambda _: 1)
+    assert len(store.groups) == tries
     store.error = None
     store.wait_until_recovered()
     assert set(store.recoveries) == {False}

@@ -35,7 +35,7 @@ def test_ready_says_whether_questions_can_be_answered_and_if_not_why(own_house, 
     response = own_house.ask(None, "GET", f"{API}/ready")
     error = response.json()["error"]
     assert (response.status_code, error["code"], response.headers["retry-after"]) == (503, "not_ready", "1")
-    assert error["why"] == "is not ready: the ledger cannot be written; the index is not open"
+    assert error["why"] == "is not ready: the ledger cannot be used; the index is not open"
     assert own_house.ask(None, "GET", f"{API}/health").status_code == 200
 
 
