@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import pytest
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -56,7 +58,7 @@ def install() -> None:
     connect = sqlite3.connect
 
     def connect_faulty(path: Any, *arguments: Any, **options: Any) -> sqlite3.Connection:
-        factory = FaultyConnection if "ledger" in str(path) and "uri" not in options else sqlite3.Connection
+        factory = FaultyConnection if "ledger" in str(path) else sqlite3.Connection
         return connect(path, *arguments, **{"factory": factory, **options})
 
     sqlite3.connect = connect_faulty
@@ -106,3 +108,16 @@ def make_read_only(disk: Path) -> None:
 
 def make_writable(disk: Path) -> None:
     subprocess.run(["mount", "-o", "remount,rw", str(disk)], check=True, capture_output=True)
+
+
+@contextmanager
+def read_only(folder: Path) -> Iterator[None]:
+    """A folder in which nothing can be opened for writing, not even by root; skips where this user may not mount."""
+    bound = subprocess.run(["mount", "--bind", str(folder), str(folder)], check=False, capture_output=True)
+    if bound.returncode:
+        pytest.skip("may not mount")
+    try:
+        subprocess.run(["mount", "-o", "remount,bind,ro", str(folder)], check=True, capture_output=True)
+        yield
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)

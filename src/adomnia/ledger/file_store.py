@@ -74,15 +74,23 @@ class FileStore:
             self._file.copy_log()
 
     def reopen(self) -> None:
-        """Open the files that are there now. None is created in their place."""
+        """Open the files that are there now. None is created in their place.
+
+        What could not be opened as a whole is not kept open until the next try: another ledger of this process would
+        get the same lost shared memory, and neither would ever open what is there.
+        """
         if self._path is None:
             return
         self.close()
         if not self._path.exists():
             raise FilesReplacedError
         self._file = self._open_file()
-        check_contents(self._connection)
-        self._remember_files()
+        try:
+            check_contents(self._connection)
+            self._remember_files()
+        except BaseException:
+            self._file.abandon()
+            raise
 
     def rewrite(self) -> None:
         """Write every page again, durably; what is in memory is as durable as it gets."""
