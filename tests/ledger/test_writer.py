@@ -20,7 +20,7 @@ class Store:
 
     def __init__(self) -> None:
         self.groups, self.closed, self.error = [], threading.Event(), None
-        self.recoveries, self.maintenance = [], None
+        self.recoveries, self.maintenance, self.beside = [], None, None
         self.gate = threading.Event()
         self.gate.set()
 
@@ -45,8 +45,12 @@ class Store:
         self.closed.set()
 
     def __enter__(self):
-        self.writer = Writer(self, lambda: None)
+        self.writer = Writer(self, self.look)
         return self
+
+    def look(self):
+        if self.beside is not None:
+            raise self.beside
 
     def wait_until_recovered(self):
         wait_until(lambda: self.writer.trouble is None)
@@ -247,6 +251,53 @@ def test_an_error_that_is_not_the_files_is_told_and_forgotten(store):
     assert store.recoveries == []
 
 
+def test_an_error_beside_the_writer_is_trouble_like_its_own_and_leaves_no_doubt(store, caplog):
+    names = []
+    store.writer.on_error = names.append
+    with pytest.raises(Unavailable, match="cannot be read or written"), store.writer.watch():
+        raise io_error()
+    store.wait_until_recovered()
+    assert names == ["SQLITE_IOERR_FSYNC"]
+    assert set(store.recoveries) == {False}
+    assert [record.levelname for record in caplog.records] == ["ERROR", "WARNING"]
+
+
+def test_what_is_not_an_error_of_the_store_is_passed_on_as_it_is(store):
+    for error in (Refusal("a", "no b", "c"), ValueError("secret")):
+        with pytest.raises(type(error)) as raised, store.writer.watch():
+            raise error
+        assert raised.value is error
+        assert store.writer.trouble is None
+
+
+def test_it_has_recovered_only_once_what_is_beside_it_can_be_done_too(store):
+    store.beside = io_error()
+    with pytest.raises(Unavailable), store.writer.watch():
+        raise io_error()
+    wait_until(lambda: len(store.recoveries) >= 3)
+    assert store.recoveries[:2] == [False, True]  # where it lasts, everything is opened anew
+    for act in (lambda: store.writer.submit(lambda _: 1), lambda: store.writer.watch().__enter__()):
+        with pytest.raises(Unavailable, match="cannot be read or written"):
+            act()
+    assert store.groups == []
+    store.beside = None
+    store.wait_until_recovered()
+    assert store.writer.submit(lambda _: 1) == 1
+
+
+def test_nobody_waits_for_a_store_that_has_not_ended_for_long(store, monkeypatch):
+    with ThreadPoolExecutor(2) as threads:
+        first = store.crowd(threads, 1)
+        late = time.monotonic() + adomnia.ledger.writer._STUCK_SECONDS + 1
+        monkeypatch.setattr(adomnia.ledger.writer, "monotonic", lambda: late)
+        for act in (lambda: store.writer.submit(lambda _: 1), lambda: store.writer.watch().__enter__()):
+            with pytest.raises(Unavailable, match="waits for its disk, its database or a lock"):
+                act()
+        store.gate.set()
+        assert first[0].result(HANG_SECONDS) == 0
+    assert store.writer.submit(lambda _: 1) == 1
+
+
 def test_stopping_in_the_middle_of_trouble_ends_all_waiting(store):
     store.error = io_error()
     with pytest.raises(Unavailable):
@@ -290,5 +341,7 @@ def test_a_child_process_gets_nothing_from_its_parents_writer_and_does_not_stop_
         fork.setattr("os.getpid", lambda: -1)
         with pytest.raises(RuntimeError, match="must be opened again after a fork"):
             store.writer.submit(lambda _: 1)
+        with pytest.raises(RuntimeError, match="must be opened again after a fork"), store.writer.watch():
+            pass
         store.writer.stop()
     assert store.writer.submit(lambda _: 1) == 1
