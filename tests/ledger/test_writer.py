@@ -233,6 +233,17 @@ def test_those_who_wait_when_trouble_comes_are_told_once_it_does_not_pass(store,
     store.error = None
 
 
+def test_those_who_wait_behind_a_lock_are_told_at_once(store, monkeypatch):
+    with ThreadPoolExecutor(8) as threads:
+        monkeypatch.setattr(adomnia.ledger.writer, "_GROUP_SIZE", 1)
+        monkeypatch.setattr(adomnia.ledger.writer, "_FIRST_PAUSE", HANG_SECONDS)  # nobody tries to recover
+        waiting = store.crowd(threads, 8)
+        store.error = busy()
+        store.gate.set()
+        assert all(isinstance(future.exception(HANG_SECONDS), Unavailable) for future in waiting)
+    assert (sum(store.groups), store.recoveries) == (1, [])
+
+
 def test_trouble_after_a_transaction_is_nobodys_but_has_to_be_recovered_from(store):
     store.maintenance, store.error = io_error(), None
     assert store.writer.submit(lambda _: 1) == 1

@@ -189,7 +189,9 @@ class Writer:
                 outcomes = self._store.run([task.work for task in group])
         except Exception as error:  # noqa: BLE001 - whatever it was, every caller must hear of it
             self._kept += [task for task in group if is_unwritten(error) and task.may_try_again()]
-            self._refuse([task for task in group if task not in self._kept], self._note(error, leaves_doubt(error)))
+            reason = self._note(error, leaves_doubt(error))
+            locked_out = self._list_waiting() if self._blocked and not self._doubtful else []  # not over in a moment
+            self._refuse([*(task for task in group if task not in self._kept), *locked_out], reason)
             return
         for task, outcome in zip(group, outcomes, strict=True):
             task.finish(outcome)
@@ -236,13 +238,17 @@ class Writer:
             self._pause = min(2 * self._pause, _LONGEST_PAUSE)
             self._next_try = monotonic() + self._pause
             late = [task for task in (*self._kept, *self._waiting) if task.is_overdue()]
-            self._refuse([*late, *(task for task in self._waiting if self._blocked and not task.urgent)], reason)
+            self._refuse([*late, *(self._list_waiting() if self._blocked else [])], reason)
         else:
             _log.warning("The ledger has recovered.")
             with self._changed:
                 self.trouble, self._doubtful, self._blocked = None, False, False
                 self._waiting.extendleft(reversed(self._kept))
                 self._kept.clear()
+
+    def _list_waiting(self) -> list[_Task]:
+        """Those who wait, and have paid for nothing yet."""
+        return [task for task in tuple(self._waiting) if not task.urgent]  # copied: others go on adding to it
 
     def _refuse(self, tasks: Sequence[_Task], reason: Unavailable) -> None:
         """Tell callers why nothing was granted to them."""
