@@ -331,6 +331,8 @@ def test_a_refusal_of_the_whole_group_is_passed_on_in_its_own_words_and_ends_the
     for urgent in (False, True):
         with pytest.raises(Unavailable, match=r"The ledger was changed"):
             store.writer.submit(lambda _: 1, urgent)
+    with store.writer.watch():
+        pass  # its owner may look at what has become of it
 
 
 def test_stopping_finishes_what_was_waiting(store):

@@ -99,7 +99,7 @@ class Writer:
         self._check_own()
         task = _Task(work, urgent)
         with self._changed:
-            reason = self._closed if urgent else self._find_reason()
+            reason = self._closed or (None if urgent else self._find_reason())
             if reason is not None:
                 raise explain_error(reason)
             if len(self._waiting) >= _MAX_WAITING and not urgent:
@@ -115,10 +115,11 @@ class Writer:
     def watch(self) -> Iterator[None]:
         """What is done beside the writer: it is refused at once while there is trouble, and its errors are trouble.
 
-        They leave no doubt about what was written. Where they last, those of the recovery do.
+        They leave no doubt about what was written. Where they last, those of the recovery do. A ledger that grants
+        nothing any more, because it is not what it was, can be looked at.
         """
         self._check_own()
-        if (reason := self._find_reason()) is not None:
+        if self._closed is None and (reason := self._find_reason()) is not None:
             raise explain_error(reason)
         try:
             yield
@@ -127,10 +128,12 @@ class Writer:
 
     def _find_reason(self) -> Unavailable | None:
         """Why nobody has to try now."""
+        if self._blocked:
+            return self.trouble
         since = self._since
-        if self._closed is None and not self._blocked and since is not None and monotonic() - since > _STUCK_SECONDS:
+        if since is not None and monotonic() - since > _STUCK_SECONDS:
             return Unavailable("The ledger", "waits for its disk, its database or a lock", "ask again in a moment")
-        return self._closed or (self.trouble if self._blocked else None)
+        return None
 
     def _check_own(self) -> None:
         if not self.is_own():
