@@ -6,7 +6,9 @@ import os
 import sqlite3
 import subprocess
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
@@ -56,7 +58,7 @@ def install() -> None:
     connect = sqlite3.connect
 
     def connect_faulty(path: Any, *arguments: Any, **options: Any) -> sqlite3.Connection:
-        factory = FaultyConnection if "ledger" in str(path) and "uri" not in options else sqlite3.Connection
+        factory = FaultyConnection if "ledger" in str(path) else sqlite3.Connection
         return connect(path, *arguments, **{"factory": factory, **options})
 
     sqlite3.connect = connect_faulty
@@ -106,3 +108,23 @@ def make_read_only(disk: Path) -> None:
 
 def make_writable(disk: Path) -> None:
     subprocess.run(["mount", "-o", "remount,rw", str(disk)], check=True, capture_output=True)
+
+
+@cache
+def may_mount() -> bool:
+    """Whether this user may mount a disk."""
+    with TemporaryDirectory() as name, small_disk(Path(name) / "disk", "1m") as disk:
+        return disk is not None
+
+
+@contextmanager
+def read_only(folder: Path) -> Iterator[None]:
+    """A folder in which nothing can be opened for writing, not even by root; for those who may mount."""
+    with TemporaryDirectory() as view:  # made read-only where nobody uses it, and then put over the folder
+        steps = ["--bind", str(folder), view], ["-o", "remount,bind,ro", view], ["--bind", view, str(folder)]
+        for step in steps:
+            subprocess.run(["mount", *step], check=True, capture_output=True)
+        try:
+            yield
+        finally:
+            subprocess.run(["umount", "-l", str(folder), view], check=True)

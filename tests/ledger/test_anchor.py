@@ -16,7 +16,7 @@ from adomnia.ledger.anchor import Anchor, MemoryAnchor
 from adomnia.ledger.chain import GENESIS, Head
 from adomnia.ledger.sqlite import is_transient
 from kit.waiting import HANG_SECONDS
-from ledger.references import COST, answered, opened, plan, units_of
+from ledger.references import COST, answered, opened, plan, units_of, wait_until_recovered
 
 LATER = Head(7, "ab" * 32)
 
@@ -86,6 +86,7 @@ def test_a_held_anchor_lets_a_ledger_grant_nothing_for_the_moment(used, monkeypa
             hurried.setattr(anchor, "monotonic", lambda: 600 * time.monotonic())
             with pytest.raises(Unavailable, match="is locked by another program"):
                 ledger.reserve("alice", "1", plan(1), COST)
+        wait_until_recovered(ledger)
         answered(ledger, name="afterwards")
         assert ledger.spent().epsilon_units == units_of(3)
 

@@ -19,7 +19,18 @@ from adomnia.ledger.postgres_place import PostgresPlace
 from adomnia.ledger.records import StoreError
 from adomnia.ledger.restore import Restoration, restore
 from kit.waiting import HANG_SECONDS
-from ledger.references import ANALYSTS, BUDGET, COST, answered, child, entries, opened, plan, units_of
+from ledger.references import (
+    ANALYSTS,
+    BUDGET,
+    COST,
+    answered,
+    child,
+    entries,
+    opened,
+    plan,
+    units_of,
+    wait_until_recovered,
+)
 from ledger.test_postgres_store import end_sessions
 
 NOTHING = dict.fromkeys(["dataset", "analyst:alice", "analyst:bob"])
@@ -183,7 +194,7 @@ def test_whoever_waits_behind_an_error_of_the_turns_is_told_at_once(shared, monk
     locks = PostgresLocks(shared.url, shared.schema)
 
     def take(_):
-        with pytest.raises(Unavailable, match="cannot be reached"), locks.hold(1):
+        with pytest.raises(StoreError, match="ConnectionFailed"), locks.hold(1):
             pass
 
     with ThreadPoolExecutor(8) as threads:
@@ -213,7 +224,7 @@ def test_a_turn_whose_reply_was_lost_is_given_up(shared, monkeypatch):
 
         with monkeypatch.context() as patch:
             patch.setattr(postgres_locks, "connect", deaf)
-            with pytest.raises(Unavailable), locks.hold(1):
+            with pytest.raises(StoreError, match="Lost"), locks.hold(1):
                 pass
         with other.hold(1):
             pass
@@ -221,6 +232,17 @@ def test_a_turn_whose_reply_was_lost_is_given_up(shared, monkeypatch):
 
 def test_turns_that_cannot_be_had_are_trouble_of_the_ledger(shared, tmp_path):
     nowhere = PostgresLocks(f"postgresql://nobody@/nowhere?host={tmp_path}", shared.schema)
-    with pytest.raises(Unavailable, match="cannot be reached"), nowhere.hold(1):
+    with pytest.raises(StoreError, match="ConnectionFailed"), nowhere.hold(1):
         pass
+    with opened(shared) as ledger:
+        names = []
+        ledger.report_errors(names.append)
+        own, ledger._turns = ledger._turns, nowhere
+        with pytest.raises(Unavailable, match="cannot be reached"), ledger.lock("a question"):
+            pass
+        assert names == ["ConnectionFailed"]
+        ledger._turns = own
+        wait_until_recovered(ledger)
+        with ledger.lock("a question"):
+            answered(ledger)
     nowhere.close()

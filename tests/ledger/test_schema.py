@@ -49,7 +49,7 @@ def test_a_full_disk_grants_nothing_says_so_and_passes(path, faults, caplog):
         faults.write_text("SQLITE_FULL INSERT\nSQLITE_FULL PRAGMA user_version")
         with pytest.raises(Unavailable, match=r"The ledger has no room left on its disk\. Fix: free some space"):
             ledger.reserve("alice", "2", plan(2), COST)
-        assert "The ledger is in trouble: SQLITE_FULL, ledger.sqlite" in caplog.text
+        assert "The ledger has no room left on its disk: SQLITE_FULL, ledger.sqlite" in caplog.text
         with pytest.raises(Failure) as failure:
             hold.commit(b"noisy" * 10_000)
         assert str(failure.value) == "The request failed. Request id: 1."

@@ -20,7 +20,7 @@ class Store:
 
     def __init__(self) -> None:
         self.groups, self.closed, self.error = [], threading.Event(), None
-        self.recoveries, self.maintenance = [], None
+        self.recoveries, self.maintenance, self.beside = [], None, None
         self.gate = threading.Event()
         self.gate.set()
 
@@ -45,8 +45,12 @@ class Store:
         self.closed.set()
 
     def __enter__(self):
-        self.writer = Writer(self)
+        self.writer = Writer(self, self.look)
         return self
+
+    def look(self):
+        if self.beside is not None:
+            raise self.beside
 
     def wait_until_recovered(self):
         wait_until(lambda: self.writer.trouble is None)
@@ -134,8 +138,9 @@ def test_a_transaction_that_fails_fails_all_its_callers_each_with_an_error_of_it
     }
     assert len({id(error) for error in errors}) == 8
     store.error = None
-    assert store.writer.submit(lambda _: 1) == 1  # nothing was written, so it may go on
     store.wait_until_recovered()
+    assert store.writer.submit(lambda _: 1) == 1
+    assert set(store.recoveries) == {False}  # nothing was written, so there is no doubt
 
 
 def io_error() -> sqlite3.OperationalError:
@@ -165,18 +170,19 @@ def test_after_an_error_that_leaves_doubt_nothing_is_run_until_the_store_has_rec
     assert store.writer.submit(lambda _: 1) == 1
     assert set(store.recoveries) == {True}
     assert set(names) == {"SQLITE_IOERR_FSYNC"}
-    assert caplog.text.count("The ledger is in trouble: SQLITE_IOERR_FSYNC, ledger.sqlite") == 1  # not at every try
+    told = "The ledger cannot be read or written: SQLITE_IOERR_FSYNC, ledger.sqlite"
+    assert caplog.text.count(told) == 1  # not at every try
     assert "The ledger has recovered" in caplog.text
 
 
-def test_a_full_disk_and_a_lock_do_not_keep_others_from_trying(store):
-    store.error = busy()
-    with pytest.raises(Unavailable, match="is locked"):
-        store.writer.submit(lambda _: 1)
-    before = len(store.groups)
-    with pytest.raises(Unavailable, match="is locked"):
-        store.writer.submit(lambda _: 1)
-    assert len(store.groups) == before + 1
+@pytest.mark.parametrize(("code", "says", "tries"), [("BUSY", "is locked", 1), ("FULL", "has no room", 2)])
+def test_a_full_disk_does_not_keep_others_from_trying_and_a_lock_does(store, code, says, tries):
+    store.error = sqlite3.OperationalError("injected")
+    store.error.sqlite_errorcode = getattr(sqlite3, f"SQLITE_{code}")
+    for _ in range(2):
+        with pytest.raises(Unavailable, match=says):
+            store.writer.submit(lambda _: 1)
+    assert len(store.groups) == tries
     store.error = None
     store.wait_until_recovered()
     assert set(store.recoveries) == {False}
@@ -227,6 +233,17 @@ def test_those_who_wait_when_trouble_comes_are_told_once_it_does_not_pass(store,
     store.error = None
 
 
+def test_those_who_wait_behind_a_lock_are_told_at_once(store, monkeypatch):
+    with ThreadPoolExecutor(8) as threads:
+        monkeypatch.setattr(adomnia.ledger.writer, "_GROUP_SIZE", 1)
+        monkeypatch.setattr(adomnia.ledger.writer, "_FIRST_PAUSE", HANG_SECONDS)  # nobody tries to recover
+        waiting = store.crowd(threads, 8)
+        store.error = busy()
+        store.gate.set()
+        assert all(isinstance(future.exception(HANG_SECONDS), Unavailable) for future in waiting)
+    assert (sum(store.groups), store.recoveries) == (1, [])
+
+
 def test_trouble_after_a_transaction_is_nobodys_but_has_to_be_recovered_from(store):
     store.maintenance, store.error = io_error(), None
     assert store.writer.submit(lambda _: 1) == 1
@@ -243,6 +260,53 @@ def test_an_error_that_is_not_the_files_is_told_and_forgotten(store):
     store.error = None
     assert store.writer.submit(lambda _: 1) == 1
     assert store.recoveries == []
+
+
+def test_an_error_beside_the_writer_is_trouble_like_its_own_and_leaves_no_doubt(store, caplog):
+    names = []
+    store.writer.on_error = names.append
+    with pytest.raises(Unavailable, match="cannot be read or written"), store.writer.watch():
+        raise io_error()
+    store.wait_until_recovered()
+    assert names == ["SQLITE_IOERR_FSYNC"]
+    assert set(store.recoveries) == {False}
+    assert [record.levelname for record in caplog.records] == ["ERROR", "WARNING"]
+
+
+def test_what_is_not_an_error_of_the_store_is_passed_on_as_it_is(store):
+    for error in (Refusal("a", "no b", "c"), ValueError("secret")):
+        with pytest.raises(type(error)) as raised, store.writer.watch():
+            raise error
+        assert raised.value is error
+        assert store.writer.trouble is None
+
+
+def test_it_has_recovered_only_once_what_is_beside_it_can_be_done_too(store):
+    store.beside = io_error()
+    with pytest.raises(Unavailable), store.writer.watch():
+        raise io_error()
+    wait_until(lambda: len(store.recoveries) >= 3)
+    assert store.recoveries[:2] == [False, True]  # where it lasts, everything is opened anew
+    for act in (lambda: store.writer.submit(lambda _: 1), lambda: store.writer.watch().__enter__()):
+        with pytest.raises(Unavailable, match="cannot be read or written"):
+            act()
+    assert store.groups == []
+    store.beside = None
+    store.wait_until_recovered()
+    assert store.writer.submit(lambda _: 1) == 1
+
+
+def test_nobody_waits_for_a_store_that_has_not_ended_for_long(store, monkeypatch):
+    with ThreadPoolExecutor(2) as threads:
+        first = store.crowd(threads, 1)
+        late = time.monotonic() + adomnia.ledger.writer._STUCK_SECONDS + 1
+        monkeypatch.setattr(adomnia.ledger.writer, "monotonic", lambda: late)
+        for act in (lambda: store.writer.submit(lambda _: 1), lambda: store.writer.watch().__enter__()):
+            with pytest.raises(Unavailable, match="waits for its disk, its database or a lock"):
+                act()
+        store.gate.set()
+        assert first[0].result(HANG_SECONDS) == 0
+    assert store.writer.submit(lambda _: 1) == 1
 
 
 def test_stopping_in_the_middle_of_trouble_ends_all_waiting(store):
@@ -267,6 +331,8 @@ def test_a_refusal_of_the_whole_group_is_passed_on_in_its_own_words_and_ends_the
     for urgent in (False, True):
         with pytest.raises(Unavailable, match=r"The ledger was changed"):
             store.writer.submit(lambda _: 1, urgent)
+    with store.writer.watch():
+        pass  # its owner may look at what has become of it
 
 
 def test_stopping_finishes_what_was_waiting(store):
@@ -288,5 +354,7 @@ def test_a_child_process_gets_nothing_from_its_parents_writer_and_does_not_stop_
         fork.setattr("os.getpid", lambda: -1)
         with pytest.raises(RuntimeError, match="must be opened again after a fork"):
             store.writer.submit(lambda _: 1)
+        with pytest.raises(RuntimeError, match="must be opened again after a fork"), store.writer.watch():
+            pass
         store.writer.stop()
     assert store.writer.submit(lambda _: 1) == 1

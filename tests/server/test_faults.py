@@ -22,7 +22,7 @@ from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.audit import examine
 from adomnia.server.ledger_view import open_snapshot, read_entries
 from kit.example import write_example
-from kit.faults import fill, small_disk
+from kit.faults import fill, may_mount, read_only, small_disk
 from kit.ledgers import find_ledger
 from kit.serving import API, HOST, calling, start, tokens, with_analysts
 from kit.waiting import HANG_SECONDS, wait_until
@@ -46,6 +46,16 @@ SQLITE = {
     "a disk that takes nothing when it should": "SQLITE_IOERR_FSYNC COMMIT\nSQLITE_IOERR_FSYNC PRAGMA wal_checkpoint",
     "a shared memory that is lost": "SQLITE_IOERR_SHMMAP BEGIN IMMEDIATE",
 }
+# Faults that last until they are lifted, and whatever is asked: readiness tells of them, with traffic or without.
+TOLD = {
+    "a failed fsync",
+    "a failed read",
+    "a lock",
+    "a database elsewhere",
+    "a folder that may not be written",
+}
+NOT_READY = b"is not ready: the ledger cannot be used"
+TELLING = {"is locked by another program", "had its files removed or replaced while it was open"}
 
 
 class Ledgerbooks(Books):
@@ -75,7 +85,7 @@ class Rig:
         self.back: dict[str, float] = {}
 
     def suffer(self, name: str, fault: AbstractContextManager[None], seconds: float) -> None:
-        """Everybody asks while there is a fault; then it ends, and soon all is well."""
+        """Everybody asks while there is a fault, until readiness tells of one that lasts; soon after it all is well."""
         calling(self.serving.port, partial(self._suffer, name=name, fault=fault, seconds=seconds))
         calling(self.serving.port, self._settle)
 
@@ -83,7 +93,7 @@ class Rig:
         asking = [asyncio.ensure_future(self._ask_without_end(callers, analyst)) for analyst in ANALYSTS]
         await asyncio.sleep(0.05)
         with fault:
-            await asyncio.sleep(seconds)
+            await (self._wait_until_told() if name in TOLD else asyncio.sleep(seconds))
         ended, used = time.monotonic(), self.serving.cpu_seconds()
         for task in asking:
             task.cancel()
@@ -116,6 +126,14 @@ class Rig:
         while (await asyncio.to_thread(fetch, self.serving.port, "/ready"))[0] != 200:
             assert time.monotonic() - since < HANG_SECONDS, self.serving.log.read_text()[-3000:]
             await asyncio.sleep(0.02)
+
+    async def _wait_until_told(self) -> None:
+        """Until readiness says that the ledger cannot be used; health still says that the server is alive."""
+        since = time.monotonic()
+        while NOT_READY not in (await asyncio.to_thread(fetch, self.serving.port, "/ready"))[2]:
+            assert time.monotonic() - since < HANG_SECONDS, self.serving.log.read_text()[-3000:]
+            await asyncio.sleep(0.02)
+        assert (await asyncio.to_thread(fetch, self.serving.port, "/health"))[0] == ANSWERED
 
     async def _settle(self, callers) -> None:
         """Ask again under the same ids until each has its answer or has failed for ever."""
@@ -166,6 +184,20 @@ class Rig:
             yield
 
     @contextmanager
+    def without(self, *suffixes: str) -> Iterator[None]:
+        """Files of the ledger are removed under the workers."""
+        for suffix in suffixes:
+            Path(f"{find_ledger(self.folder)}{suffix}").unlink(missing_ok=True)
+        yield
+
+    @contextmanager
+    def elsewhere(self) -> Iterator[None]:
+        path = find_ledger(self.folder)
+        path.rename(path.with_suffix(".away"))
+        yield
+        path.with_suffix(".away").rename(path)
+
+    @contextmanager
     def cramped(self) -> Iterator[None]:
         """Files may not grow, and writing beyond where they end is a real error of the operating system."""
         workers = self.serving.workers
@@ -212,7 +244,15 @@ class Rig:
 
     def list_faults(self, disk: bool) -> dict[str, Callable[[], AbstractContextManager[None]]]:
         own = {name: partial(self.sqlite, name) for name in SQLITE}
-        real = {"a lock": self.locked, "files that may not grow": self.cramped}
+        real = {
+            "a lock": self.locked,
+            "no log": partial(self.without, "-wal"),
+            "no shared memory": partial(self.without, "-shm"),
+            "a database elsewhere": self.elsewhere,
+            "files that may not grow": self.cramped,
+        }
+        if may_mount():
+            real["a folder that may not be written"] = partial(read_only, find_ledger(self.folder).parent)
         processes = {"a hung worker": self.stopped, "all workers killed": self.killed, "no catalog": self.leaderless}
         return own | real | ({"no room": self.full} if disk else {}) | processes
 
@@ -255,6 +295,10 @@ def suffer_everything(tmp_path, moments, rounds, seconds, without=()) -> None:
         assert max(suffering.back.values()) < suffering.most_seconds, suffering.back
         log = suffering.serving.log.read_text()
         assert '"fault": "SQLITE_IOERR_FSYNC", "file": "ledger.sqlite"' in log
+        for why in TELLING:
+            assert f"The ledger {why}" in log
+        assert "Not ready: the ledger cannot be used." in log
+        assert "Over: the ledger cannot be used." in log
         assert "Traceback" not in log
         assert suffering.serving.stop() == 0
         suffering.compare()

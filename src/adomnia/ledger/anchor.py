@@ -13,14 +13,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
 
+from adomnia.errors import Refusal
 from adomnia.ledger.chain import GENESIS, Head, damage_refusal
 from adomnia.ledger.failpoints import reach
 
-__all__ = ["Anchor", "LockedAnchor", "MemoryAnchor", "lock_patiently"]
+__all__ = ["Anchor", "LockedAnchor", "LostAnchorRefusal", "MemoryAnchor", "lock_patiently"]
 
 _LINE = re.compile(r"([0-9]{20}) ([0-9a-f]{64})\n")
 _POLL_SECONDS = 0.0005
 _PATIENCE_SECONDS = 30.0
+
+
+class LostAnchorRefusal(Refusal):
+    """There is no anchor. It may come back with its folder, and is then compared with what is known."""
 
 
 class LockedAnchor:
@@ -68,7 +73,7 @@ class Anchor:
         try:
             return _decode(self.path.read_bytes())
         except FileNotFoundError:
-            raise damage_refusal("has lost its anchor") from None
+            raise _lost_refusal() from None
 
     def create(self, head: Head) -> None:
         """Create or replace the file, atomically and durably: the first entry is written only after it exists."""
@@ -95,7 +100,7 @@ class Anchor:
         try:
             descriptor = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
         except FileNotFoundError:
-            raise damage_refusal("has lost its anchor") from None
+            raise _lost_refusal() from None
         try:
             lock_patiently(descriptor)
             try:
@@ -139,8 +144,12 @@ def lock_patiently(descriptor: int) -> None:
 def _busy_error() -> sqlite3.OperationalError:
     """What SQLite says of a lock that it waited for in vain: nothing was written, and trying again is sound."""
     error = sqlite3.OperationalError("the anchor is locked")
-    error.sqlite_errorcode = sqlite3.SQLITE_BUSY
+    error.sqlite_errorcode, error.sqlite_errorname = sqlite3.SQLITE_BUSY, "SQLITE_BUSY"
     return error
+
+
+def _lost_refusal() -> LostAnchorRefusal:
+    return LostAnchorRefusal(*damage_refusal("has lost its anchor").args)
 
 
 def _encode(head: Head) -> bytes:

@@ -69,11 +69,6 @@ class DurableFile:
             execute_patiently(self.connection, self._format, "VACUUM")
         self._empty_log(self._guard)
 
-    def probe(self) -> None:
-        """Write something that changes nothing, durably: a disk that takes it takes entries too."""
-        with self._guard(self.connection):
-            execute_patiently(self.connection, self._format, f"PRAGMA user_version = {self._format.version}")
-
     def is_log_long(self) -> bool:
         """Count one more transaction; whether the log should be copied into the database now.
 

@@ -13,7 +13,7 @@ from adomnia.ledger.failpoints import reach
 from adomnia.ledger.files import FilesReplacedError, identify, identify_open
 from adomnia.ledger.journal import check_anchor, find_newest, is_on_chain
 from adomnia.ledger.records import Wanted
-from adomnia.ledger.schema import LEDGER_FORMAT, check_contents, check_existence, create_tables
+from adomnia.ledger.schema import LEDGER_FORMAT, PAYING_FORMAT, check_contents, check_existence, create_tables
 from adomnia.ledger.sqlite import check_format, write_transaction
 from adomnia.ledger.sqlite_records import SqliteRecords
 
@@ -38,16 +38,18 @@ class FileStore:
 
     def create(self) -> None:
         """Make the anchor and the tables, if they are not there."""
-        with self.write():
+        reach("before-begin")
+        with write_transaction(self._connection, LEDGER_FORMAT):
             create_tables(self._connection, self.anchor)
             self._remember_files()  # from now on SQLite has all three open, and nobody tidies them up
+            reach("before-commit")
 
     @contextmanager
     def write(self, *_foreseen: Sequence[int] | Sequence[Wanted]) -> Iterator[tuple[SqliteRecords]]:
         """The only write transaction there is, in any process, on the files that were opened."""
         reach("before-begin")
-        with write_transaction(self._connection, LEDGER_FORMAT):
-            self._check_files()
+        with write_transaction(self._connection, PAYING_FORMAT):
+            self.check_same()
             yield (SqliteRecords(self._connection),)
             reach("before-commit")
 
@@ -60,30 +62,40 @@ class FileStore:
         finally:
             self._connection.execute("ROLLBACK")
 
+    def check_same(self) -> None:
+        """Raise an error if the files are not those that were opened."""
+        files = self._files
+        if files and self._identify() != files:
+            raise FilesReplacedError
+
     def maintain(self) -> None:
         """Copy the log into the database, if it has grown."""
         if self._file.is_log_long():
             self._file.copy_log()
 
     def reopen(self) -> None:
-        """Open the files that are there now. None is created in their place."""
+        """Open the files that are there now. None is created in their place.
+
+        What could not be opened as a whole is not kept open until the next try: another ledger of this process would
+        get the same lost shared memory, and neither would ever open what is there.
+        """
         if self._path is None:
             return
         self.close()
         if not self._path.exists():
             raise FilesReplacedError
         self._file = self._open_file()
-        check_contents(self._connection)
-        self._remember_files()
+        try:
+            check_contents(self._connection)
+            self._remember_files()
+        except BaseException:
+            self._file.abandon()
+            raise
 
     def rewrite(self) -> None:
         """Write every page again, durably; what is in memory is as durable as it gets."""
         if self._path is not None:
             self._file.rewrite()
-
-    def probe(self) -> None:
-        """Write something that changes nothing, durably."""
-        self._file.probe()
 
     def close(self) -> None:
         """Close the file; where others may have written what this process does not see, leave the log as it is."""
@@ -129,11 +141,6 @@ class FileStore:
     def _remember_files(self) -> None:
         self._files = () if self._path is None else identify_open(self._path)
 
-    def _check_files(self) -> None:
-        """Raise an error if the files are not those that were opened."""
-        if self._files and self._identify() != self._files:
-            raise FilesReplacedError
-
     @contextmanager
     def _hold(self, connection: sqlite3.Connection) -> Iterator[None]:
         """Hold the anchor while the log is copied or everything is written again; nobody pays meanwhile.
@@ -146,7 +153,7 @@ class FileStore:
             yield
             return
         with self.anchor.lock() as anchored:
-            self._check_files()
+            self.check_same()
             records = SqliteRecords(connection)
             check_anchor(records, find_newest(records), anchored.head)
             yield

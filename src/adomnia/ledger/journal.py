@@ -201,9 +201,12 @@ class Journal:
             self._store.reopen()
             self._positions = self._read_chains(self._positions)
             self._store.rewrite()
-        self._store.probe()
-        with self._transaction():
-            pass
+        with self._transaction() as transaction:
+            transaction.records.touch()
+
+    def check_same(self) -> None:
+        """Raise an error if something else is in the place of the store that was opened."""
+        self._store.check_same()
 
     def close(self) -> None:
         """Let go of the store."""

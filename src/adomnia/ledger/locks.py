@@ -8,8 +8,6 @@ from pathlib import Path
 from struct import pack
 from typing import Protocol
 
-from adomnia.ledger.schema import explain_error
-
 __all__ = ["FileLocks", "Locks", "MemoryLocks"]
 
 
@@ -41,10 +39,7 @@ class FileLocks:
 
     @contextmanager
     def hold(self, number: int) -> Iterator[None]:
-        try:
-            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
-        except OSError as error:
-            raise explain_error(error) from error
+        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
         with open(descriptor) as lock:  # noqa: PTH123 - a mode
             fcntl.fcntl(lock, fcntl.F_OFD_SETLKW, pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, number, 1, 0))
             yield

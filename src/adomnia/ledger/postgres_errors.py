@@ -43,7 +43,7 @@ def _translate(error: Exception, connection: Connection) -> StoreError:
     if is_lost(error, connection):
         return StoreError(name, UNREACHABLE)
     trouble = next((trouble for start, trouble in _TROUBLES.items() if state.startswith(start)), _UNKNOWN)
-    return StoreError(name, trouble, transient=trouble in (_FULL, _BUSY))
+    return StoreError(name, trouble, transient=trouble in (_FULL, _BUSY), full=trouble is _FULL)
 
 
 @contextmanager

@@ -10,7 +10,6 @@ from adomnia.ledger.postgres_errors import UNREACHABLE, translate_errors
 from adomnia.ledger.postgres_schema import Connection, lock_number
 from adomnia.ledger.postgres_store import connect
 from adomnia.ledger.records import StoreError
-from adomnia.ledger.schema import explain_errors
 
 __all__ = ["PostgresLocks"]
 
@@ -44,7 +43,7 @@ class PostgresLocks:
         try:
             yield
         finally:
-            with suppress(Unavailable):  # a session that is lost has lost its locks
+            with suppress(StoreError):  # a session that is lost has lost its locks
                 self._ask("SELECT pg_catalog.pg_advisory_unlock(%s)", place)
 
     def close(self) -> None:
@@ -54,7 +53,7 @@ class PostgresLocks:
 
     def _ask(self, statement: str, place: int) -> bool:
         """Ask; once more in a new session if the old one was lost, and other locks of this process with it."""
-        with self._guard, explain_errors():
+        with self._guard:
             if monotonic() < self._rests_until:
                 raise StoreError("ConnectionFailed", UNREACHABLE)
             with suppress(StoreError):

@@ -164,6 +164,7 @@ class PostgresReader:
                 connection.execute("")
             except driver().Error:
                 connection.close()
+                self.close()  # the others are as old, and each would be waited for
             else:
                 return connection
 

@@ -200,6 +200,9 @@ class PostgresRecords:
                     raise damage_refusal(f"has an entry {sequence} whose columns do not match its text")
                 after = sequence
 
+    def touch(self) -> None:
+        self._ask("touch")
+
     def save(self, target: Path) -> None:
         save_copy(self, self.connection, self.schema, target)
 

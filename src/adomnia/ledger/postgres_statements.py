@@ -16,6 +16,7 @@ _STATEMENTS = {
                    FROM unnest(%b::text[], %b::text[]) AS asked (plan, analyst) CROSS JOIN LATERAL (
                        SELECT request_id FROM {s}.entries AS kept WHERE kind = 'commit' AND kept.plan = asked.plan
                        ORDER BY (kept.analyst IS NOT DISTINCT FROM asked.analyst) DESC, sequence LIMIT 1) AS found""",
+    "touch": "UPDATE {s}.format SET version = version",
     "payload": "SELECT payload FROM {s}.payloads WHERE digest = %s",
     "payloads": "SELECT COUNT(*) FROM {s}.payloads",
     "restorations": "SELECT body FROM {s}.entries WHERE kind = 'restored' ORDER BY sequence",

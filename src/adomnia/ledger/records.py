@@ -27,11 +27,15 @@ class StoreError(Exception):
     """An error of a store that is no file: a name for the log, and what its owner is told.
 
     `unwritten`: nothing was written, for certain. `transient`: nor need the store be opened again before the next try.
+    `full`: there was no room.
     """
 
-    def __init__(self, name: str, trouble: Trouble, *, unwritten: bool = True, transient: bool = False) -> None:
+    def __init__(
+        self, name: str, trouble: Trouble, *, unwritten: bool = True, transient: bool = False, full: bool = False
+    ) -> None:
         super().__init__(name)
-        self.name, self.trouble, self.unwritten, self.transient = name, trouble, unwritten, transient
+        self.name, self.trouble = name, trouble
+        self.unwritten, self.transient, self.full = unwritten, transient, full
 
 
 class Records(Protocol):
@@ -103,6 +107,9 @@ class Records(Protocol):
     def prepare_storage(self) -> None:
         """Make room for the counts, in a ledger that has none yet."""
 
+    def touch(self) -> None:
+        """Write something that changes nothing: where that becomes durable, entries do too."""
+
     def check(self) -> None:
         """Refuse records that are damaged below what their texts can tell."""
 
@@ -138,6 +145,9 @@ class RecordStore(Protocol):
     def read(self) -> AbstractContextManager[Sequence[Records]]:
         """A snapshot of all chains."""
 
+    def check_same(self) -> None:
+        """Raise an error if something else is in the place of what was opened."""
+
     def maintain(self) -> None:
         """Do what is due after a transaction, and concerns no caller."""
 
@@ -146,9 +156,6 @@ class RecordStore(Protocol):
 
     def rewrite(self) -> None:
         """Make sure that everything which it shows is durable, after an error that left doubt."""
-
-    def probe(self) -> None:
-        """Write something that changes nothing: a store that takes it takes entries too."""
 
     def close(self) -> None:
         """Let go of it, without harm to those who go on using it."""

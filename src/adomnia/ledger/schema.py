@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from adomnia.errors import Refusal, Unavailable
@@ -18,12 +19,14 @@ __all__ = [
     "ERRORS",
     "LEDGER_FILE",
     "LEDGER_FORMAT",
+    "PAYING_FORMAT",
     "check_contents",
     "check_existence",
     "create_tables",
     "empty_refusal",
     "explain_error",
     "explain_errors",
+    "is_full",
     "is_transient",
     "is_unwritten",
     "leaves_doubt",
@@ -77,6 +80,8 @@ LEDGER_FORMAT = FileFormat(
     unknown_trouble=Trouble("met an error that only its log names", f"find the cause in the log, {_AGAIN}"),
     fix_if_foreign="name a file that does not exist yet",
 )
+# Whoever pays holds the anchor: who keeps a payment from SQLite's own lock is another program, and rarely a quick one.
+PAYING_FORMAT = replace(LEDGER_FORMAT, busy_seconds=1.0)
 
 
 def explain_error(error: Exception) -> Unavailable:
@@ -108,6 +113,11 @@ def name_file(error: Exception) -> str:
 def is_transient(error: Exception) -> bool:
     """Whether nothing was written, and trying again is sound as things are."""
     return error.transient if isinstance(error, StoreError) else sqlite.is_transient(error)
+
+
+def is_full(error: Exception) -> bool:
+    """Whether there was no room; what needs less may still find some, and what is there can be read."""
+    return error.full if isinstance(error, StoreError) else sqlite.is_full(error)
 
 
 def is_unwritten(error: Exception) -> bool:

@@ -29,6 +29,7 @@ __all__ = [
     "explain_error",
     "is_busy",
     "is_damage",
+    "is_full",
     "is_new",
     "is_transient",
     "leaves_doubt",
@@ -109,6 +110,11 @@ def is_transient(error: Exception) -> bool:
 def is_busy(error: Exception) -> bool:
     """Whether another process holds a lock."""
     return isinstance(error, sqlite3.Error) and _result_code(error) == sqlite3.SQLITE_BUSY
+
+
+def is_full(error: Exception) -> bool:
+    """Whether there was no room; what needs less may still find some, and what is there can be read."""
+    return isinstance(error, sqlite3.Error) and _result_code(error) == sqlite3.SQLITE_FULL
 
 
 def is_damage(error: Exception) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from adomnia.ledger.chain import damage_refusal
 from adomnia.ledger.records import NO_END
-from adomnia.ledger.schema import explain_error
+from adomnia.ledger.schema import LEDGER_FORMAT, explain_error
 from adomnia.ledger.sqlite import is_damage
 
 __all__ = ["SqliteRecords"]
@@ -130,6 +130,9 @@ class SqliteRecords:
             raise
         if not sound:
             raise damage_refusal("is damaged")
+
+    def touch(self) -> None:
+        self.connection.execute(f"PRAGMA user_version = {LEDGER_FORMAT.version}")
 
     def save(self, target: Path) -> None:
         with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:

@@ -1,11 +1,13 @@
 """The interface of the ledger: reserve before data is read, commit the answer, never refund; docs/proofs/ledger.md."""
 
 import logging
+import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from threading import Lock
+from time import monotonic
 from typing import Self, TypeVar
 from weakref import WeakValueDictionary, finalize
 
@@ -15,7 +17,7 @@ from adomnia.ledger.accounts import DATASET
 from adomnia.ledger.audit import backup, examine
 from adomnia.ledger.chain import Head, digest
 from adomnia.ledger.failpoints import reach
-from adomnia.ledger.journal import Foreseen, Journal
+from adomnia.ledger.journal import Foreseen, Journal, Transaction
 from adomnia.ledger.locks import Locks
 from adomnia.ledger.owner import TopUp, declare, top_up
 from adomnia.ledger.places import LedgerPlace, SnapshotReader, find_place
@@ -33,6 +35,8 @@ __all__ = ["Hold", "Ledger"]
 _MAX_PAYLOAD_BYTES = 2**28
 _Found = TypeVar("_Found")
 _LOCK_DIGITS = 15  # of a hash: 2**60 bytes to choose from
+_FIRST_FREE_TURN = 2**60 + 1
+_TOUCH_SECONDS = 10.0  # between two writes of those who only try whether they could
 _PATIENCE_SECONDS = 1.0  # of the collector with the thread of a forgotten ledger
 _log = logging.getLogger("adomnia.ledger")
 
@@ -85,7 +89,10 @@ class Ledger:
     def __init__(self, place: LedgerPlace, journal: Journal) -> None:
         self.place = place
         self._reader, self._turns = place.open_reader(), place.open_locks()
-        self._writer = Writer(journal)
+        self._look = partial(_look, self._reader, self._turns, journal.check_same)
+        self._check_same = journal.check_same
+        self._writer = Writer(journal, self._look)
+        self._touched = monotonic()
         self._forget = finalize(self, _end, self._writer, self._reader, self._turns, _PATIENCE_SECONDS)
         self._locks: WeakValueDictionary[str, Lock] = WeakValueDictionary()
         self._locks_guard, self._dataset_lock = Lock(), Lock()
@@ -157,13 +164,13 @@ class Ledger:
         name = digest(repr(about).encode())
         with self._locks_guard:
             lock = self._locks.setdefault(name, Lock())
-        with lock, self._turns.hold(1 + int(name[:_LOCK_DIGITS], 16)):
+        with lock, self._hold_turn(1 + int(name[:_LOCK_DIGITS], 16)):
             yield
 
     @contextmanager
     def lock_dataset(self) -> Iterator[None]:
         """Lock what concerns the dataset as a whole against all other threads and processes."""
-        with self._dataset_lock, self._turns.hold(0):
+        with self._dataset_lock, self._hold_turn(0):
             yield
 
     def account(self, analyst: str | None = None) -> Filter:
@@ -251,19 +258,42 @@ class Ledger:
 
     def verify(self) -> Head:
         """Check every hash, admission and total again; gives the head of the chain, or says what is wrong."""
-        anchor = self.place.anchor.read()  # before the entries: read after them, it could be ahead of them
+        anchor = self.read_anchor()  # before the entries: read after them, it could be ahead of them
         return self._inspect(partial(examine, anchor=anchor))
+
+    def read_anchor(self) -> Head:
+        """The newest entry that this machine remembers."""
+        with self._writer.watch():
+            return self.place.anchor.read()
 
     @contextmanager
     def snapshot(self) -> Iterator[Records]:
         """Everything that is kept, as it is now, while others go on paying; not of a ledger in memory."""
         assert self._reader is not None  # noqa: S101 - what is in memory is its writer's alone
-        with explain_errors(), self._reader.snapshot() as records:
+        with self._writer.watch(), self._reader.snapshot() as records:
+            self._check_same()
             yield records
 
     def backup(self, path: str | Path) -> Head:
         """Copy the ledger to a new file with its own anchor, also while it is in use; gives the head of the copy."""
-        return self._inspect(partial(backup, target=Path(path).resolve()))
+
+        def save(records: Records) -> Head:
+            with explain_errors():  # of the copy's disk, and not of the ledger's
+                return backup(records, Path(path).resolve())
+
+        return self._inspect(save)
+
+    def probe(self) -> None:
+        """Do what every question does, but ask and pay nothing; an Unavailable if a question would fail now.
+
+        An error is told, and recovered from, as if a question had met it. Nothing is written, except something that
+        changes nothing every ten seconds: this may be called twice a second, and no disk should wear out by it.
+        """
+        with self._writer.watch():
+            self._look()
+        is_due = monotonic() - self._touched >= _TOUCH_SECONDS
+        self._writer.submit(_touch if is_due else _pass)
+        self._touched = monotonic() if is_due else self._touched
 
     @property
     def trouble(self) -> Unavailable | None:
@@ -271,7 +301,7 @@ class Ledger:
         return self._writer.trouble
 
     def report_errors(self, report: Callable[[str], None]) -> None:
-        """Have the name of every error of the file reported from now on, such as SQLITE_IOERR_FSYNC."""
+        """Have the name of every error of what it is kept in reported from now on, such as SQLITE_IOERR_FSYNC."""
         self._writer.on_error = report
 
     def close(self) -> None:
@@ -284,6 +314,14 @@ class Ledger:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    @contextmanager
+    def _hold_turn(self, number: int) -> Iterator[None]:
+        """What is done meanwhile has errors of its own."""
+        with ExitStack() as held:
+            with self._writer.watch():
+                held.enter_context(self._turns.hold(number))
+            yield
 
     def _commit(self, receipt: Receipt, payload: bytes) -> KeptAnswer:
         work = partial(requests.commit, receipt=receipt, payload=payload)
@@ -301,6 +339,24 @@ class Ledger:
             return found
         with self.snapshot() as records:
             return read(records)
+
+
+def _look(reader: SnapshotReader | None, turns: Locks, check_same: Callable[[], None]) -> None:
+    """Try what questions do beside paying: take a turn and read."""
+    with turns.hold(_FIRST_FREE_TURN + os.getpid()):  # one that nobody waits for
+        pass
+    if reader is not None:
+        with reader.snapshot() as records:
+            check_same()
+            records.find_newest()
+
+
+def _touch(transaction: Transaction) -> None:
+    transaction.records.touch()
+
+
+def _pass(_: Transaction) -> None:
+    """A transaction that reads on, and writes nothing."""
 
 
 def _end(writer: Writer, reader: SnapshotReader | None, turns: Locks, patience: float | None = None) -> None:

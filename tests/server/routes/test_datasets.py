@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from pathlib import Path
+
+import pytest
 
 from adomnia.errors import Unavailable
 from adomnia.ledger.chain import damage_refusal
@@ -11,6 +14,7 @@ from adomnia.ledger.schema import explain_error
 from adomnia.server.access import Role
 from adomnia.session.session import LocalSession
 from kit import house
+from kit.waiting import wait_until
 
 API, DATASET = house.API, house.DATASET
 
@@ -35,7 +39,7 @@ def test_ready_says_whether_questions_can_be_answered_and_if_not_why(own_house, 
     response = own_house.ask(None, "GET", f"{API}/ready")
     error = response.json()["error"]
     assert (response.status_code, error["code"], response.headers["retry-after"]) == (503, "not_ready", "1")
-    assert error["why"] == "is not ready: the ledger cannot be written; the index is not open"
+    assert error["why"] == "is not ready: the ledger cannot be used; the index is not open"
     assert own_house.ask(None, "GET", f"{API}/health").status_code == 200
 
 
@@ -44,13 +48,47 @@ def test_trouble_of_the_ledger_is_a_503_on_every_route_that_needs_it(own_house):
         curator.ledger._writer.trouble = Unavailable("The ledger", "is full", "free space")
         curator.ledger._writer._blocked = True
     paid = own_house.query("alice")
-    routes = [("alice", f"{DATASET}/budget"), ("olga", f"{DATASET}/accounts"), ("audrey", f"{API}/metrics")]
+    routes = [("alice", f"{DATASET}/budget"), ("olga", f"{DATASET}/accounts"), ("audrey", f"{DATASET}/ledger")]
     replies = (paid, *(own_house.ask(name, "GET", path) for name, path in routes))
     assert {(reply.status_code, reply.headers["retry-after"]) for reply in replies} == {(503, "1")}
     # What is wrong is for owners, auditors and the log; an analyst learns that something is.
     whys = [reply.json()["error"]["why"] for reply in replies]
     assert whys == ["is not available", "is not available", "is full", "is full"]
     assert own_house.log.getvalue().count("The ledger is full. Fix: free space.") == 2
+
+
+@pytest.mark.parametrize("suffix", ["-wal", "-shm"])
+def test_a_ledger_that_nobody_asks_is_found_out_and_over_by_itself(own_house, suffix):
+    readiness = own_house.services.readiness
+
+    def status() -> int:
+        readiness.check()
+        readiness.tell()
+        return own_house.ask(None, "GET", f"{API}/ready").status_code
+
+    with own_house.services.dataset.curator() as curator:
+        own_house.query("alice")
+        names = []
+        curator.ledger.report_errors(names.append)
+        Path(f"{curator.ledger.place.path}{suffix}").unlink()
+        assert status() == 503
+        wait_until(lambda: curator.ledger.trouble is None)  # nobody asks
+        assert status() == 200
+        assert set(names) == {"ESTALE"}
+        assert own_house.query("alice").status_code == 200
+        curator.ledger.verify()
+
+
+def test_metrics_are_told_while_the_ledger_is_in_trouble_without_its_budget(own_house):
+    told = own_house.ask("audrey", "GET", f"{API}/metrics").text
+    assert "adomnia_budget_left" in told
+    with own_house.services.dataset.curator() as curator:
+        curator.ledger._writer.trouble = Unavailable("The ledger", "is full", "free space")
+        curator.ledger._writer._blocked = True
+    reply = own_house.ask("audrey", "GET", f"{API}/metrics")
+    assert reply.status_code == 200
+    assert "adomnia_catalog_version" in reply.text
+    assert "adomnia_budget" not in reply.text
 
 
 def test_an_analyst_is_not_told_where_a_ledger_is_damaged(own_house, monkeypatch):

@@ -16,9 +16,9 @@ def told(families):
 
 def test_readiness_is_1_or_0_with_every_reason():
     assert told(report_readiness([])) == {("adomnia_ready",): 1}
-    assert told(report_readiness(["the ledger cannot be written", "the index is not open"])) == {
+    assert told(report_readiness(["the ledger cannot be used", "the index is not open"])) == {
         ("adomnia_ready",): 0,
-        ("adomnia_trouble", "the ledger cannot be written"): 1,
+        ("adomnia_trouble", "the ledger cannot be used"): 1,
         ("adomnia_trouble", "the index is not open"): 1,
     }
 

@@ -108,8 +108,8 @@ def test_times_of_what_reads_no_data_are_told_by_route_as_they_are(metrics, cura
 
 
 def test_readiness_restarts_and_the_ledger_are_told(metrics, curator):
-    told = samples(metrics.render(curator, ["the ledger cannot be written"]))
-    assert told['adomnia_trouble{why="the ledger cannot be written"}'] == 1
+    told = samples(metrics.render(curator, ["the ledger cannot be used"]))
+    assert told['adomnia_trouble{why="the ledger cannot be used"}'] == 1
     assert (told["adomnia_ready"], told["adomnia_worker_restarts_total"]) == (0, 0)
     assert samples(metrics.render(curator))["adomnia_ready"] == 1
     assert told["adomnia_ledger_backup_timestamp_seconds"] == 0

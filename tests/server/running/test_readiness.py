@@ -1,24 +1,15 @@
 from __future__ import annotations
 
 import os
+from threading import Event
+from threading import enumerate as enumerate_threads
 from types import SimpleNamespace
 
 import pytest
 
 from adomnia.server.running import readiness as module
 from adomnia.server.running import worker_states
-from adomnia.server.running.readiness import (
-    DATA,
-    DISK,
-    INDEX,
-    LEDGER,
-    MISSING,
-    SHARED,
-    STUCK,
-    USERS,
-    Readiness,
-    has_room,
-)
+from adomnia.server.running.readiness import DATA, DISK, INDEX, LEDGER, MISSING, SHARED, USERS, Readiness, has_room
 from adomnia.server.running.worker_states import Stage, WorkerStates
 from kit.waiting import HANG_SECONDS, wait_until
 
@@ -89,26 +80,48 @@ def test_a_worker_that_does_not_serve_is_missing(states):
     assert own.list_problems() == []
 
 
-def test_checks_that_do_not_end_are_trouble(states, clock):
-    own = Parts().readiness(states, 0)
+def test_a_check_that_does_not_end_is_trouble_of_its_part_and_keeps_nobody_from_trying_the_others(
+    states, clock, monkeypatch
+):
+    monkeypatch.setattr(module, "_CHECK_SECONDS", 0.001)
     states.write(1, Stage.SERVING)
-    own.tell()
-    assert own.list_problems() == []
+    broken, reports, begun, going_on = Event(), [], Event(), Event()
+
+    def hang() -> bool:
+        begun.set()
+        return going_on.wait(HANG_SECONDS)
+
+    def tell() -> list[str]:
+        own.tell()
+        return own.list_problems()
+
+    own = Readiness(states, 0, {LEDGER: lambda: not broken.is_set(), INDEX: hang}, reports.append)
+    own.watch()
+    assert begun.wait(HANG_SECONDS)
+    assert tell() == []
+    broken.set()
+    wait_until(lambda: tell() == [LEDGER])
     clock.now += 6
-    own.tell()
-    assert own.list_problems() == [STUCK]
+    wait_until(lambda: tell() == [LEDGER, INDEX])
+    assert not own.must_restart()  # it may only be slow
+    going_on.set()
+    wait_until(lambda: tell() == [LEDGER])
+    own.close()
+    assert reports == [f"Not ready: {LEDGER}.", f"Not ready: {INDEX}.", f"Over: {INDEX}."]
 
 
 def test_it_goes_on_checking_until_it_is_closed(states, monkeypatch):
     monkeypatch.setattr(module, "_CHECK_SECONDS", 0.001)
+    before = set(enumerate_threads())
     parts = Parts()
     own = parts.readiness(states, 0)
     own.watch()
     parts.broken.add(LEDGER)
-    wait_until(lambda: parts.reports)
+    wait_until(lambda: (own.tell(), parts.reports)[1])
     own.close()
-    own._watcher.join(HANG_SECONDS)
-    assert not own._watcher.is_alive()
+    for thread in set(enumerate_threads()) - before:
+        thread.join(HANG_SECONDS)
+        assert not thread.is_alive()
 
 
 @pytest.mark.parametrize(

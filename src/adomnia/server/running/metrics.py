@@ -6,6 +6,7 @@ Times of what reads data are rounded up to edges of time buckets.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -16,6 +17,7 @@ from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from adomnia import __version__
+from adomnia.errors import Unavailable
 from adomnia.explaining.refusal_reasons import known_code
 from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT
 from adomnia.server.running.dead_counts import reading_counts
@@ -184,7 +186,8 @@ def _processes() -> Iterator[Metric]:
 
 
 def _facts(curator: Curator) -> Iterator[Metric]:
-    yield from _budget(curator.ledger.account())
+    with suppress(Unavailable):  # a ledger in trouble tells of no budget, and all other numbers are wanted then
+        yield from _budget(curator.ledger.account())
     version = curator.catalog.version
     yield GaugeMetricFamily("adomnia_catalog_version", "The version of the data that is served.", version)
     yield InfoMetricFamily("adomnia_build", "The version of Ad Omnia.", {"version": __version__})

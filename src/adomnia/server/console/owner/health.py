@@ -62,7 +62,7 @@ def _look_at_chain(ledger: Ledger, folder: Path) -> tuple[Head, LedgerStamp | No
     """The newest entry, and what was verified last; refuse a ledger that lost what the anchor or that look had seen."""
     last, anchor = (
         read_stamp(folder, VERIFIED),
-        ledger.place.anchor.read(),
+        ledger.read_anchor(),
     )  # before the entries: read after them, it could be ahead of them
     with ledger.snapshot() as records:
         newest = find_newest(records)

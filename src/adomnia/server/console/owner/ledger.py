@@ -102,7 +102,7 @@ def _read(visit: Visit, asked: LedgerQuery, index: LedgerIndex) -> Page:
     catalog, problem = visit.curator.catalog, None
     rows: Sequence[EntryRow] = ()
     newest, total = 0, 0
-    anchor = visit.curator.ledger.place.anchor.read()  # before the entries: read after them, it could be ahead of them
+    anchor = visit.curator.ledger.read_anchor()  # before the entries: read after them, it could be ahead of them
     with visit.curator.ledger.snapshot() as records:
         try:
             newest, rows, total = _read_rows(records, anchor, asked, index)
