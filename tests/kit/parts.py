@@ -42,15 +42,20 @@ SLOW = (
 @cache
 def part_of(path: Path, *, is_search: bool) -> str:
     """The part that a test belongs to, by its file and by whether it searches."""
-    part = max(
-        ((len(name), part) for part, names in NAMED.items() for name in names if fits(path, name)), default=(0, CORE)
-    )[1]
-    return SEARCHES if part == CORE and is_search else part
+    fitting = [(len(name), part) for part, names in NAMED.items() for name in names if fits(path, name)]
+    part = max(fitting, default=(0, CORE))[1]
+    return SEARCHES if part == CORE and is_search and _speaks_of_searches(path) else part
 
 
 def parts_of_file(path: Path) -> set[str]:
-    """The parts that tests of a file can belong to."""
+    """The parts that tests of a file can belong to: of others it is not read."""
     return {part_of(path, is_search=is_search) for is_search in (False, True)}
+
+
+def _speaks_of_searches(path: Path) -> bool:
+    """Whether a file says so where it has tests that search: most have none, and are not read for them."""
+    text = path.read_text()
+    return "@given" in text or "no_cover" in text
 
 
 def is_slow(path: Path) -> bool:

@@ -39,6 +39,14 @@ def test_every_name_stands_for_files(name):
     ],
 )
 def test_the_longest_name_decides_and_what_is_not_named_is_of_the_core(path, part):
-    path = TESTS.parent / path
-    assert part_of(path, is_search=False) == part
-    assert part_of(path, is_search=True) == (SEARCHES if part == CORE else part)
+    assert part_of(TESTS.parent / path, is_search=False) == part
+
+
+@pytest.mark.parametrize("word", ["@given", "no_cover"])
+def test_searches_of_the_core_are_a_part_of_their_own_where_the_file_says_that_it_has_them(tmp_path, word):
+    silent, saying = tmp_path / "test_one.py", tmp_path / "test_other.py"
+    silent.write_text("def test_it(): ...")
+    saying.write_text(f"{word}\ndef test_it(): ...")
+    assert parts_of_file(silent) == {CORE}
+    assert parts_of_file(saying) == {CORE, SEARCHES}
+    assert parts_of_file(TESTS / "server" / "test_fuzz.py") == {"server"}
