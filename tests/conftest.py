@@ -77,8 +77,12 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_unconfigure() -> None:
-    """What was set aside is garbage again at the end: extension modules complain of what outlives the interpreter."""
+    """At the end all of it is garbage: DuckDB's bindings complain of whatever outlives the interpreter.
+
+    Hypothesis leaves a callback behind, which holds its caches, and they hold the modules of tests.
+    """
     gc.unfreeze()
+    gc.callbacks.clear()
 
 
 @pytest.fixture
