@@ -4,12 +4,12 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 # The parts run in one process each, and what only other projects need of plug-ins is not called for every test.
-PART   := $(PYTEST) $(addprefix -p no:,anyio platformdirs schemathesis xdist xdist.looponfail)
+PART   := $(PYTEST) $(addprefix -p no:,anyio cacheprovider platformdirs schemathesis xdist xdist.looponfail)
 # What has to be believed: the trusted core, whole folders, of which every branch is tested.
 CORE   := */adomnia/errors.py,*/adomnia/privacy/*,*/adomnia/noise/*,*/adomnia/catalog/*,*/adomnia/mechanisms/*
 CORE   := $(CORE),*/adomnia/engines/*,*/adomnia/ledger/*,*/adomnia/curator/*
 # Each part of `make test` is a process that reads its own tests alone (tests/kit/parts.py says which); long ones first.
-PARTS  := test-engines test-core test-server test-browser test-analyses test-surfaces test-searches test-mutants lint coverage
+PARTS  := test-engines test-core test-server test-analyses test-searches test-surfaces test-browser test-mutants lint coverage
 COVER  := --cov --cov-report=
 EXAMPLE  := examples/hospital
 QUESTION := SELECT region, COUNT(*) AS people, AVG(salary) AS pay FROM people JOIN cities USING (city) GROUP BY region
@@ -57,10 +57,11 @@ test-surfaces: $(VENV)/installed-dev  ## SQL, the command line, the client, docu
 test-mutants: $(VENV)/installed-dev  ## planted bugs, each of which a named test must catch
 	$(PART) --part mutants tests
 
+# Engines by themselves come first: what is computed once in a process is computed where coverage looks.
 test-engines: $(VENV)/installed-dev $(VENV)/servers  ## the engines on real servers, with coverage
 	@[ -z '$(NO_POSTGRES)' ] || echo 'NOT TESTED: PostgreSQL, of which no server is here. Debian: sudo apt-get install postgresql'
 	@[ -z '$(NO_SPARK)' ] || echo 'NOT TESTED: Spark, because there is no Java here. Debian: sudo apt-get install default-jre-headless'
-	COVERAGE_FILE=.coverage.engines $(PART) --part engines -rs $(COVER) tests
+	COVERAGE_FILE=.coverage.engines $(PART) --part engines -rs $(COVER) tests/engines tests/contracts/test_engines.py tests/contracts/engines tests/test_postgres.py
 
 test-browser: $(VENV)/installed-dev $(VENV)/browser  ## the web console in a real browser
 	$(PART) --part browser tests
