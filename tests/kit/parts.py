@@ -25,8 +25,8 @@ NAMED = {
         "statistics",
     ),
     "surfaces": (
-        "cli", "client", "contracts/test_designs.py", "contracts/test_sessions.py", "explaining", "figures",
-        "inspection", "kit", "local", "releases", "session", "sql", "test_*.py", "wire",
+        "cli", "client", "contracts/test_designs.py", "contracts/test_sessions.py", "contracts/test_surfaces.py",
+        "explaining", "figures", "inspection", "kit", "local", "releases", "session", "sql", "test_*.py", "wire",
     ),
     "server": ("server",),
     "browser": ("browser",),
