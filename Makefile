@@ -4,26 +4,13 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 # The parts run in one process each, and what only other projects need of plug-ins is not called for every test.
-PART   := $(PYTEST) $(addprefix -p no:,anyio platformdirs schemathesis xdist xdist.looponfail)
+PART   := $(PYTEST) $(addprefix -p no:,anyio cacheprovider platformdirs schemathesis xdist xdist.looponfail)
 # What has to be believed: the trusted core, whole folders, of which every branch is tested.
 CORE   := */adomnia/errors.py,*/adomnia/privacy/*,*/adomnia/noise/*,*/adomnia/catalog/*,*/adomnia/mechanisms/*
 CORE   := $(CORE),*/adomnia/engines/*,*/adomnia/ledger/*,*/adomnia/curator/*
-# Its tests are all that nothing below names: what is new is taken for a part of it.
-# Engines by themselves come first: what is computed once in a process is computed where coverage looks.
-ENGINES  := tests/engines/postgres tests/engines/spark tests/contracts/test_engines.py tests/contracts/engines tests/test_postgres.py
-ANALYSES := $(addprefix tests/,accounting methods plans pricing statistics contracts/test_methods.py contracts/test_statistics.py)
-# Of the tests of sessions these run branches of the core that its own do not.
-ASKING   := $(patsubst %,tests/session/test_%.py,notebook own policies protect public session sharing sizes)
-SURFACES := $(addprefix tests/,cli client contracts/test_designs.py contracts/test_sessions.py contracts/test_surfaces.py explaining figures inspection kit local sql wire)
-SURFACES += $(filter-out $(ENGINES),$(wildcard tests/test_*.py)) $(filter-out $(ASKING),$(wildcard tests/session/test_*.py))
-BEYOND   := $(addprefix --ignore=,$(ENGINES) $(ANALYSES) $(SURFACES) tests/browser tests/mutants tests/server)
-# Each part of `make test` is a process that reads its own tests alone; as many run at once as there are cores, long ones first.
-PARTS  := test-core test-server test-browser test-analyses test-surfaces test-engines test-searches test-mutants lint coverage
-# One more than there are cores: parts wait for servers, browsers and disks.
-JOBS   := $(shell echo $$(( $$(nproc 2> /dev/null || echo 2) + 1 )))
-# What takes long, or is about chance and processes: left to `make test` by the quick loop.
-SLOW   := $(addprefix tests/,browser contracts curator engines/index engines/duckdb/test_optimizers.py kit ledger mechanisms mutants)
-SLOW   := $(SLOW) $(addprefix tests/,noise pricing/test_effort.py server session/test_curator.py statistics)
+# Each part of `make test` is a process that reads its own tests alone (tests/kit/parts.py says which); long ones first.
+PARTS  := test-engines test-searches test-server test-analyses test-core test-surfaces test-browser test-mutants lint coverage
+COVER  := --cov --cov-report=
 EXAMPLE  := examples/hospital
 QUESTION := SELECT region, COUNT(*) AS people, AVG(salary) AS pay FROM people JOIN cities USING (city) GROUP BY region
 PINS   := pyproject.toml constraints.txt
@@ -45,7 +32,7 @@ run: $(VENV)/installed $(EXAMPLE)/people.parquet  ## install if needed, make the
 
 test:  ## lint, types, all tests, full coverage of the trusted core, mutants: all that the parts below do
 	@$(MAKE) --silent --no-print-directory --jobs=2 $(VENV)/installed-dev $(VENV)/browser $(VENV)/servers
-	@$(MAKE) --no-print-directory --jobs=$(JOBS) --keep-going $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) $(PARTS)
+	@$(BIN)/python tools/run_parts.py $(PARTS)
 
 lint: $(VENV)/installed-dev  ## style and types
 	$(BIN)/ruff check .
@@ -53,32 +40,33 @@ lint: $(VENV)/installed-dev  ## style and types
 	$(BIN)/mypy
 
 test-core: $(VENV)/installed-dev  ## the trusted core, with coverage
-	COVERAGE_FILE=.coverage.core $(PART) --cov --cov-report= --stage traced $(BEYOND)
+	COVERAGE_FILE=.coverage.core $(PART) --part core $(COVER)
 
 test-searches: $(VENV)/installed-dev  ## the trusted core on many examples, without coverage: that takes as long again
-	$(PART) --stage searches tests $(BEYOND)
+	$(PART) --part searches tests
 
 test-server: $(VENV)/installed-dev  ## the server: routes, pages, faults, load
-	$(PART) tests/server
+	$(PART) --part server tests
 
 test-analyses: $(VENV)/installed-dev  ## statistics and methods, and how they are planned and priced
-	$(PART) $(ANALYSES)
+	$(PART) --part analyses tests
 
 test-surfaces: $(VENV)/installed-dev  ## SQL, the command line, the client, documents
-	$(PART) $(SURFACES)
+	$(PART) --part surfaces tests
 
 test-mutants: $(VENV)/installed-dev  ## planted bugs, each of which a named test must catch
-	$(PART) tests/mutants
+	$(PART) --part mutants tests
 
+# Engines by themselves come first: what is computed once in a process is computed where coverage looks.
 test-engines: $(VENV)/installed-dev $(VENV)/servers  ## the engines on real servers, with coverage
 	@[ -z '$(NO_POSTGRES)' ] || echo 'NOT TESTED: PostgreSQL, of which no server is here. Debian: sudo apt-get install postgresql'
 	@[ -z '$(NO_SPARK)' ] || echo 'NOT TESTED: Spark, because there is no Java here. Debian: sudo apt-get install default-jre-headless'
-	COVERAGE_FILE=.coverage.engines $(PART) -rs --cov --cov-report= $(ENGINES)
+	COVERAGE_FILE=.coverage.engines $(PART) --part engines -rs $(COVER) tests/engines tests/contracts/test_engines.py tests/contracts/engines tests/test_postgres.py
 
 test-browser: $(VENV)/installed-dev $(VENV)/browser  ## the web console in a real browser
-	$(PART) tests/browser
+	$(PART) --part browser tests
 
-coverage: test-core test-engines  ## that tests run every branch of the trusted core, but for engines that are not here
+coverage:  ## that test-core and test-engines, which come before it, ran every branch of the trusted core
 	$(BIN)/coverage combine --quiet --keep .coverage.core .coverage.engines
 	$(BIN)/coverage report --include='$(CORE)' --omit='$(NO_POSTGRES),$(NO_SPARK)' --fail-under=100
 
@@ -90,7 +78,7 @@ gallery: $(VENV)/installed-dev  ## the papers' figures and numbers beside ours, 
 	$(BIN)/python tools/location_error_table.py
 
 check: $(VENV)/installed-dev lint  ## the fast part of `make test`: lint, types, quick tests
-	$(PYTEST) -q -x -n auto --dist worksteal $(addprefix --ignore=,$(SLOW))
+	$(PYTEST) -q -x -n auto --dist worksteal --quick
 
 # The longest is performance.py, which writes docs/performance.md from 1 and 10 million rows on every engine;
 # `$(BIN)/python benchmarks/performance.py duckdb --large` adds 100 million, with 15 GB of disk.
@@ -121,11 +109,11 @@ $(VENV)/installed: $(PINS) | $(BIN)/python
 	@touch $@
 
 $(VENV)/installed-dev: $(PINS) | $(BIN)/python
-	@$(call install,.[dev],--no-compile $(STORED))
+	@$(call install,.[dev],$(STORED),--no-compile)
 	@touch $(VENV)/installed $@
 
 $(VENV)/installed-bench: $(PINS) | $(BIN)/python
-	@$(call install,.[dev$(COMMA)bench],--no-compile $(STORED))
+	@$(call install,.[dev$(COMMA)bench],$(STORED),--no-compile)
 	@touch $(VENV)/installed $(VENV)/installed-dev $@
 
 # Browser tests use the system's Chromium, best without its windows; root may fetch it, everybody else is told how.
@@ -155,13 +143,16 @@ if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
 fi
 endef
 
-# Spark comes as source: pip packs half a gigabyte of it, only to unpack it at once. Compressing it took as long again.
+# Spark comes as source: half a gigabyte of it is packed, only to be unpacked at once. Compressing it took as long again.
 STORED := --config-settings=--build-option=--compression=stored
 
-# pip's chatter goes to a log, which is shown only when something fails. Of what only tests need Python compiles what is used.
+# uv takes half as long as pip, which knows more places to fetch from and comes second. What they say goes to a log, which
+# is shown only when both fail. Of what only tests need Python compiles what is used.
 define install
 echo "Installing Ad Omnia into $(VENV) (once; about a minute) ..."; \
-$(BIN)/python -m pip install --quiet --disable-pip-version-check $(2) -c constraints.txt -e '$(1)' > $(VENV)/install.log 2>&1 \
+pip='$(BIN)/python -m pip install --quiet --disable-pip-version-check'; \
+{ $$pip -c constraints.txt uv && $(BIN)/uv pip install --quiet --no-cache --python $(BIN)/python $(2) -c constraints.txt -e '$(1)' \
+  || $$pip $(3) $(2) -c constraints.txt -e '$(1)'; } > $(VENV)/install.log 2>&1 \
   || { cat $(VENV)/install.log; echo "Installing failed; the lines above say why."; exit 1; }
 endef
 

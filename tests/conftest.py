@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from _pytest.doctest import DoctestModule
 
-from kit import searches
+from kit import parts, searches
 from kit.bits import SeededBits
 
 if TYPE_CHECKING:
@@ -53,6 +53,16 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(HangWatch())
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Files of other parts are not even read."""
+    part = config.getoption("--part")
+    if not collection_path.is_file() or (part is None and not config.getoption("--quick")):
+        return None
+    if part is None:
+        return parts.is_slow(collection_path) or None
+    return part not in parts.parts_of_file(collection_path) or None
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
     """Examples stand in the docstrings of the source: tests, which are far more text, are not searched for them."""
@@ -64,6 +74,15 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.set_threshold(10_000, 10, 10)
     gc.enable()
+
+
+def pytest_unconfigure() -> None:
+    """At the end all of it is garbage: DuckDB's bindings complain of whatever outlives the interpreter.
+
+    Hypothesis leaves a callback behind, which holds its caches, and they hold the modules of tests.
+    """
+    gc.unfreeze()
+    gc.callbacks.clear()
 
 
 @pytest.fixture
@@ -82,15 +101,16 @@ def vectors() -> dict[str, Any]:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The tests of the trusted core run in two stages: with coverage what it is judged by, and without it searches."""
-    parser.addoption("--stage", choices=("traced", "searches"), help="one of the two stages of the trusted core")
+    """The parts of `make test`, and the quick loop of `make check`."""
+    parser.addoption("--part", choices=parts.PARTS, help="the tests of one part of `make test`")
+    parser.addoption("--quick", action="store_true", help="without what takes long, or is about chance and processes")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the long forms out unless a marker expression was given, and what belongs to the other stage."""
-    stage = config.getoption("--stage")
-    if stage is not None:
-        _keep(config, items, lambda item: _is_search(item) == (stage == "searches"))
+    """Leave the long forms out unless a marker expression was given, and what belongs to another part."""
+    part = config.getoption("--part")
+    if part is not None:
+        _keep(config, items, lambda item: parts.part_of(item.path, is_search=_is_search(item)) == part)
     if not config.option.markexpr:
         _keep(config, items, lambda item: item.get_closest_marker("soak") is None)
 

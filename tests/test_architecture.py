@@ -550,7 +550,9 @@ def test_a_name_that_is_not_public_is_not_there():
         adomnia.opne  # noqa: B018 - the access is the test
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=module_name)
-def test_every_name_in_all_exists(path):
-    module = import_module(module_name(path))
-    assert [name for name in getattr(module, "__all__", []) if not hasattr(module, name)] == []
+def test_every_name_that_a_package_exports_exists():
+    """Of modules ruff says it."""
+    packages = [import_module(module_name(path)) for path in SOURCES if path.name == "__init__.py"]
+    names = [(package, name) for package in packages for name in getattr(package, "__all__", [])]
+    assert len(names) > 100
+    assert [f"{package.__name__}.{name}" for package, name in names if not hasattr(package, name)] == []

@@ -23,6 +23,8 @@ from adomnia.methods.likelihood.block_functions import (
 from adomnia.plans.canonical import canonical
 from adomnia.privacy.domains import Numbers
 
+pytestmark = pytest.mark.no_cover  # tests of the modules have one example of each branch
+
 BLOCKS = 67  # no multiple of what a processor computes at once
 PLACES = (0, 1, 31, 32, 33, 63, 64, 65, 66)
 HUGE = (0, -1, 1, 2**31, 2**53 + 1, 2**62, -(2**62), 2**100, -(2**126))

@@ -239,6 +239,7 @@ def divergence(name, noise, step, order):
     return mpmath.log(mpmath.fsum(terms)) / (alpha - 1)
 
 
+@pytest.mark.no_cover
 @every_noise
 @pytest.mark.parametrize("number", [0, 2, 3])
 def test_released_noise_fits_the_stated_probability_and_none_three_percent_off(name, number, seeded_bits):

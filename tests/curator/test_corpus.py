@@ -77,6 +77,7 @@ def state(curator):
     )
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_refused_is_refused_alike_on_every_database(curators, name):
     for text in texts(name):
@@ -99,6 +100,7 @@ def test_a_refused_question_has_no_price_either(curators, name):
     assert refused.value.code == code(name)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", ANSWERED)
 def test_what_is_answered_is_paid_first_and_looks_the_same_on_every_database(curators, name):
     for text in texts(name):
@@ -147,6 +149,7 @@ def test_what_is_public_is_exact_costs_nothing_and_is_the_same_on_every_database
     assert sorted(looks[0][0], key=str) == sorted(PLAIN_CITIES, key=str)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", ANSWERED)
 def test_one_person_moves_an_answer_by_at_most_its_sensitivity(curators, name):
     """Ann's rows are all that the first two databases differ in."""
@@ -210,6 +213,7 @@ def test_a_comment_changes_neither_price_nor_plan(curators):
     )
 
 
+@pytest.mark.no_cover
 def test_what_nobody_should_ask_reaches_neither_the_ledger_nor_the_engine(curators):
     curator = curators[0]
     before = state(curator)

@@ -23,6 +23,8 @@ from kit.effort import count_calls
 from kit.hospital import load, person
 from kit.waiting import HANG_SECONDS
 
+pytestmark = pytest.mark.no_cover  # tests of the modules have one example of each branch
+
 TENTHS = Policy("geometric", spend=Fraction(1, 10))
 POLICIES = {"alice": TENTHS, "bob": TENTHS, "dave": Policy(), "erin": Policy()}
 PEOPLE = [
@@ -201,7 +203,6 @@ def test_a_debit_of_one_analyst_under_the_id_of_another_does_not_verify(tmp_path
             ledger.verify()
 
 
-@pytest.mark.no_cover
 def test_the_time_to_price_a_question_grows_no_faster_than_the_question(alice):
     """Prices are free: what takes a server minutes to think about must not be one of them."""
 
@@ -214,7 +215,6 @@ def test_the_time_to_price_a_question_grows_no_faster_than_the_question(alice):
     assert work(16) < 6 * work(4)
 
 
-@pytest.mark.no_cover
 def test_a_batch_is_priced_in_a_time_that_its_length_explains(alice):
     def work(number):
         columns = "SUM(age + {0}) / COUNT(age + {0}) AS r, SUM(age + {0}) AS s"

@@ -56,6 +56,7 @@ def _price_for(query, farthest):
     return Fraction(10**9, above if _farthest(query, Fraction(10**9, above)) is not None else below)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("rows", [2, 4])
 def test_no_price_makes_a_quantile_fail_for_some_numbers_of_rows_only(catalog, rows):
     """Ranks grow with 1 / epsilon: near 2**63, whether rank and rows fit into 64 bits would count the rows."""

@@ -107,7 +107,7 @@ def catalog(tmp_path_factory):
 
 
 def test_questions_are_answered_as_plain_sql_answers_them(catalog):
-    asked_often(catalog, 5)
+    asked_often(catalog, 3)
 
 
 @pytest.mark.soak

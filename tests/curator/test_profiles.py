@@ -127,6 +127,7 @@ def test_its_noise_is_laplace_noise_of_the_declared_size(catalog):
     assert abs(np.mean(sizes) - 20) < 6 * 20 / np.sqrt(1400)
 
 
+@pytest.mark.no_cover
 def test_a_profile_is_charged_once_over_reopens(folder):
     found = []
     for _ in range(3):
@@ -140,6 +141,7 @@ def test_a_profile_is_charged_once_over_reopens(folder):
     assert paid(folder) == (1, 1)
 
 
+@pytest.mark.no_cover
 def test_another_version_or_declaration_is_paid_for_again(folder):
     for place, (old, new) in enumerate(
         [("version = 1", "version = 1"), ("version = 1", "version = 2"), ("max = 8", "max = 9"), ("0.05", "0.06")]
@@ -149,6 +151,7 @@ def test_another_version_or_declaration_is_paid_for_again(folder):
         assert paid(folder) == (place + 1, place + 1)
 
 
+@pytest.mark.no_cover
 def test_changes_that_do_not_matter_cost_nothing(folder):
     adomnia.open(folder).close()
     (folder / "catalog.toml").write_text(TEXT.replace("upper = 100_000", "upper = 200_000"))
@@ -182,6 +185,7 @@ def open_until(folder, failpoint):
     assert process.returncode == KILLED
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("failpoint", ["reserve-durable", "answer-written", "answer-durable"])
 def test_killed_between_debit_and_profile(folder, failpoint):
     open_until(folder, failpoint)
@@ -205,6 +209,7 @@ def test_what_is_always_lost_is_paid_for_twice_and_no_more(folder):
     assert paid(folder) == (2, 0)
 
 
+@pytest.mark.no_cover
 def test_killed_before_the_debit_is_durable_nothing_was_paid(folder):
     write_ledger(folder)
     open_until(folder, "reserve-written")
@@ -291,6 +296,7 @@ def test_the_cap_follows_the_price():
     assert cheap < dear
 
 
+@pytest.mark.no_cover
 def test_an_error_buys_a_cap_too():
     table = crowd()
     session = protected(table)

@@ -80,6 +80,7 @@ def test_one_person_moves_questions_about_times_by_at_most_their_sensitivity(cat
     gate(catalog, (PEOPLE, visits([*MOMENTS, *FAR])), who, prices)
 
 
+@pytest.mark.no_cover
 def test_questions_about_times_are_answered_as_plain_sql_answers_them(catalog):
     whole = [text for text in MOMENTS if "." not in text]
     files = {"people": PEOPLE, "visits": visits(whole)[:-1]}

@@ -64,6 +64,7 @@ def test_usually_there_is_no_limit_of_time():
     assert Limits(None, "1200MB", None) == USUAL
 
 
+@pytest.mark.no_cover
 def test_a_question_beyond_the_memory_fails_and_the_next_one_does_not():
     with loaded(catalog(TRIPS), Limits(memory="50MB"), people=ROWS) as engine:
         for _ in range(2):

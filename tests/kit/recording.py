@@ -14,7 +14,7 @@ from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Select
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from adomnia.catalog.model import Catalog
     from adomnia.engines.contract import Engine, Statement
@@ -121,13 +121,13 @@ def list_parts(node: object) -> Iterator[tuple[str, ...]]:
                 yield (own, *part)
 
 
-def choose_one_of_each(readings: dict[Any, Iterable[Asked]]) -> list[Any]:
-    """Few of them, whose readings have all the parts that the readings of all have."""
+def choose_one_of_each(readings: dict[Any, Collection[Asked]], known: Iterable[Asked] = ()) -> list[Any]:
+    """Few of them, whose readings have all the parts that the readings of all have, but for what is known already."""
     parts = {each: {part for reading in asked for part in list_parts(reading)} for each, asked in readings.items()}
-    left = set().union(*parts.values())
+    left = set().union(*parts.values()).difference(*map(list_parts, known))
     chosen = []
     while left:
-        best = max(parts, key=lambda each: len(parts[each] & left))  # of equals the first
+        best = max(parts, key=lambda each: len(parts[each] & left) / len(readings[each]))  # of equals the first
         left -= parts[best]
         chosen.append(best)
     return chosen

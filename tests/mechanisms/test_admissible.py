@@ -53,6 +53,7 @@ def test_cauchy_noise_loses_its_epsilon_and_no_more(epsilon):
     assert max(worst_loss(cauchy, 1.1 * float(alpha), each) for each in (0, beta)) > float(epsilon) * 1.001
 
 
+@pytest.mark.no_cover
 @every_epsilon
 def test_students_noise_loses_its_epsilon_and_no_more(epsilon):
     alpha, beta = student_rates(epsilon)

@@ -55,6 +55,7 @@ def found(statistic, rows):
     return np.array([each.lower for each in every]), np.array([each.upper for each in every])
 
 
+@pytest.mark.no_cover
 @every_statistic
 @every_cap
 def test_envelopes_hold_every_database_so_many_people_away(statistic, rows):
@@ -69,6 +70,7 @@ def test_envelopes_hold_every_database_so_many_people_away(statistic, rows):
         assert (np.where(near, values, -1).max(axis=1) <= upper[:, k]).all()
 
 
+@pytest.mark.no_cover
 @every_statistic
 @every_cap
 def test_what_is_within_k_people_is_within_one_more_of_every_neighbour(statistic, rows):
@@ -81,6 +83,7 @@ def test_what_is_within_k_people_is_within_one_more_of_every_neighbour(statistic
     assert (local[here, :-1] <= local[there, 1:]).all()
 
 
+@pytest.mark.no_cover
 @every_statistic
 @every_cap
 def test_one_person_moves_the_statistic_by_at_most_the_local_bound(statistic, rows):

@@ -95,6 +95,7 @@ def test_one_person_moves_the_distance_by_at_most_one(statistic, bound, rows):
     assert np.abs(distances[here] - distances[there]).max() == 1
 
 
+@pytest.mark.no_cover
 @every_statistic
 @every_bound
 @every_cap
@@ -140,6 +141,7 @@ def laws_of(statistic, bound, rows, lower=0):
     ]
 
 
+@pytest.mark.no_cover
 @every_statistic
 @every_bound
 @every_cap

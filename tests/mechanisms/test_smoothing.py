@@ -38,6 +38,7 @@ def test_weights_fall_by_exp_beta_and_never_faster(beta, top):
     assert weights[-1] * top <= LEAST * 2**128 < weights[-2] * top
 
 
+@pytest.mark.no_cover
 @every_beta
 @pytest.mark.parametrize("rows", [1, 2])
 @pytest.mark.parametrize("share", SHARES, ids=str)
@@ -64,6 +65,7 @@ def test_it_is_the_largest_local_bound_after_its_discount(beta):
         assert float(find_smooth_bound(local[:steps], beta, 10_000)) == pytest.approx(wanted, rel=1e-9)
 
 
+@pytest.mark.no_cover
 def test_a_beta_that_needs_too_many_steps_is_refused():
     check_beta(Fraction(1, 1000), 2**20, "Noise")
     with pytest.raises(NotDrawableError, match=r"^Noise beta must be at least 45 / 1,048,576"):

@@ -157,7 +157,7 @@ def test_noise_has_the_shape_that_was_asked_for(sampler, limits, shape, seeded_b
     assert sampler(Fraction(3), shape, seeded_bits).dtype == np.int64
 
 
-@pytest.mark.no_cover
+@pytest.mark.soak
 def test_ten_million_draws_come_in_one_request():
     draws = discrete_laplace(Fraction(10), (10**7,), SeededBits("ten million"))
     assert draws.shape == (10**7,)

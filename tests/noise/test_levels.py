@@ -48,6 +48,7 @@ def test_draws_fit_the_law_and_no_other(copies, rate):
     assert p_value(draws, law(copies, 1.1 * float(rate))) < 1e-7
 
 
+@pytest.mark.no_cover
 def test_a_uniform_number_that_leaves_two_levels_open_is_refined(monkeypatch):
     """With two bits at a time nearly every draw is open at first, and the law is the same."""
     monkeypatch.setattr(module, "_GUARD_BITS", 2)

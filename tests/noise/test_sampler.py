@@ -56,6 +56,7 @@ def turning_points(weight, last):
     return [head / total for head in heads]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("first_bits", [3, 8, 32, 40])
 @pytest.mark.parametrize(
     ("linear", "quadratic", "exact"),

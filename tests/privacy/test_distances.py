@@ -103,6 +103,7 @@ def norms(moved):
     return int(sizes.sum(axis=1).max()), int((sizes**2).sum(axis=1).max()), int(sizes.max())
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("rows", "most"), [(1, 3), (2, 2)])
 def test_no_person_moves_the_scores_of_any_small_database_further(rows, most):
     """Databases of at most four rows in all, a person with one row or with two of them."""

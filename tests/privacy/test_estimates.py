@@ -57,6 +57,7 @@ def moves_of(domain):
         yield [abs(one - two) for one, two in zip(moments_at(domain, before), moments_at(domain, after), strict=True)]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("bounds", [*SMALL, *((0, width) for width in range(3, 60))])
 def test_values_and_shortened_squares_move_no_further_than_values_alone(bounds):
     stated = moments(bounds).move

@@ -126,7 +126,7 @@ def next_events(draw, left: Left):
     return Composed([Pure(epsilon / 3)] * 3)
 
 
-@settings(max_examples=examples(60), deadline=None, derandomize=True)
+@settings(max_examples=examples(30), deadline=None, derandomize=True)
 @given(st.data(), st.sampled_from(BUDGETS))
 def test_the_filter_is_the_rule_on_adaptive_histories(data, budget):
     spending, history = Filter(budget), []

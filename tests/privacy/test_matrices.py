@@ -17,6 +17,7 @@ from adomnia.privacy.matrices import Combination, Matrix
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import MOST_ROWS, Private
 from adomnia.privacy.sensitivity import Sensitivity
+from kit.searches import examples
 
 SEX, MEMBER = Column("sex", Text(("F", "M", "X"))), Column("member", Boolean())
 VISITS = Private("visits", 10, (SEX, MEMBER))
@@ -67,7 +68,7 @@ def whole(combination):
 
 
 @given(combinations())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_one_row_moves_the_results_by_the_worst_column(combination):
     matrix = whole(combination)
     assert matrix.shape == (combination.results, combination.columns)

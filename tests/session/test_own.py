@@ -260,6 +260,7 @@ def test_tables_of_many_kinds_are_read(kind):
         assert read(data) == (3, TYPES)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("suffix", ["parquet", "csv", "tsv"])
 def test_files_are_read(suffix, tmp_path):
     path = tmp_path / f"own.{suffix}"
@@ -310,6 +311,7 @@ def test_the_version_follows_from_the_rows_of_all_tables():
     )
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("text", "payment", "fix"),
     [

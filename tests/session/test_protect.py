@@ -36,6 +36,7 @@ def value(session, asked):
     return round(result, 2)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("kind", ["arrow", "pandas", "polars", "dictionary"])
 def test_every_kind_of_table_is_read_alike(kind):
     table = pa.table(DATA)
@@ -120,6 +121,7 @@ def test_bounds_that_are_none_are_refused(bounds):
         protected(bounds={"pay": bounds})
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("other", ["pay grid", "rank", "person", "rowid", "Pay Day"])
 def test_a_column_is_never_read_for_another_whatever_its_name(other):
     """A column called like the grid of another was once added up in its place, unclamped."""

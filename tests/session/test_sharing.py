@@ -92,6 +92,7 @@ def refused(curator, receipt, name):
     return refusal.value
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "payment",
     [

@@ -125,6 +125,7 @@ def test_a_full_quota_of_the_ledger_is_refused_before_it_is_paid_for(curator, al
 
 
 # Where numbers have most digits, and where correlations can be told from the noise, so that they are computed.
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("aggregate", "rows", "epsilon"), [("COUNT(*)", 1, 1e-7), ("CORR(x, a)", 40, 10)])
 def test_a_large_answer_takes_no_more_memory_than_is_counted_for_it(aggregate, rows, epsilon):
     """From the measurements to the reply; numpy reports its arrays to tracemalloc."""

@@ -5,14 +5,17 @@ The noise is drawn from the same bits, so that every later round and the answer 
 
 from __future__ import annotations
 
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 
 import pytest
 
-from adomnia.engines.registry import EMBEDDED, ENGINES
+from adomnia.engines.registry import EMBEDDED, ENGINES, load_engine
+from adomnia.engines.render import render
 from adomnia.errors import Refusal
 from adomnia.methods.registry import METHODS
 from adomnia.pricing.deltas import needs_delta
+from adomnia.pricing.quotes import list_measures
+from adomnia.privacy.events import Pure
 from adomnia.sql.lower import lower
 from kit import corpus
 from kit.bits import SeededBits
@@ -24,7 +27,8 @@ from kit.recording import Recorder, choose_one_of_each
 pytestmark = pytest.mark.no_cover  # the engines' own tests have one example of each branch
 
 OTHERS = [name for name in ENGINES if name != EMBEDDED]
-SLOW = {"spark"}  # of which only some methods are asked in the short form: one of each sort of statement
+# Of which only some methods are asked in the short form: one of each sort of statement that no question is made of.
+SLOW = {"spark"}
 # What an engine refuses, because of a function that it does not offer: their likelihood is an exponential, or the
 # example of theirs is a law of logarithms.
 NOT_OFFERED = {"postgres": {}, "spark": {"logit": "EXP", "poisson": "EXP", "fit_family": "LN"}}
@@ -99,11 +103,23 @@ def test_a_method_reads_and_answers_the_same_where_that_takes_minutes(analysing,
 
 
 @pytest.mark.parametrize("name", sorted(SLOW))
-def test_methods_of_each_sort_read_and_answer_the_same(analysing, name):
+def test_methods_of_each_sort_read_and_answer_the_same(analysing, name, tmp_path):
     offered = {called: method for called, method in METHODS.items() if called not in NOT_OFFERED[name]}
     asked = {called: analysing(EMBEDDED).ask(method.example)[0] for called, method in offered.items()}
-    for method in {*choose_one_of_each(asked), *NOT_OFFERED[name]}:
+    chosen = choose_one_of_each(asked, known=list_queries_of_questions(name, tmp_path))
+    assert chosen
+    for method in {*chosen, *NOT_OFFERED[name]}:
         assert_same_method(analysing, name, method)
+
+
+def list_queries_of_questions(name, folder):
+    """What questions are made of, of which there are tests of their own: those that are offered on the engine."""
+    catalog, dialect = corpus.declare(folder), load_engine(name).dialect
+    for question in corpus.questions():
+        with suppress(Refusal):  # by the engine, or of what costs nothing
+            for measure in list_measures(lower(question.text, catalog), Pure(1)):
+                render((measure.query,), dialect)
+                yield measure.query
 
 
 @pytest.mark.parametrize("name", OTHERS)

@@ -76,17 +76,14 @@ class Comparing:
         return self._differences(name, self._list(questions, payments))
 
     def differences_of_each_sort(self, name):
-        """The same of few questions that are answered: all parts of statements are in them, and all topics."""
+        """The same of few questions that are answered: all parts of statements are in them."""
         engine = self.engine(name)
         listed = {
             asked: question
             for asked, question in self._list(QUESTIONS, [PLAIN]).items()
             if self._look(engine, asked)[0] is not None
         }
-        topics = {question.topic: asked for asked, question in reversed(listed.items())}
         chosen = choose_one_of_each({asked: [asked] for asked in listed})
-        left = topics.keys() - {listed[asked].topic for asked in chosen}
-        chosen += [topics[topic] for topic in sorted(left)]
         assert len(chosen) >= 40
         return self._differences(name, {asked: listed[asked] for asked in chosen})
 

@@ -15,6 +15,7 @@ from privacy.test_estimates import counts, moments, moves_of
 from sql.hospital import HOSPITAL
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("bounds", [(lower, lower + width) for lower, width in product((-7, 0, 3), range(1, 30))])
 def test_no_pair_of_estimates_is_further_apart(bounds):
     found = estimate_sensitivity(moments(bounds))

@@ -40,6 +40,7 @@ def test_the_sensitivity_of_a_right_plan_is_found_again_from_its_text(question):
         assert found == tuple(query.sensitivity() for query in queries)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "condition",
     [

@@ -35,6 +35,7 @@ def type_of(sql):
     return ROW.type(parse_one(sql, dialect="duckdb"))
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("function", "kinds", "constants"), CASES)
 def test_every_function_is_proved_to_be_of_its_type(function, kinds, constants):
     parts = [WRITTEN[type(kind)] for kind in kinds] + list(map(written, constants))

@@ -38,6 +38,7 @@ def test_a_folder_has_the_files_of_the_folders_in_it(tmp_path):
     assert ages(tmp_path, "parts") == [30, 31]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("source", ["parts", "parts/*.parquet"])
 def test_one_file_more_or_less_is_another_version_of_the_data(tmp_path, source):
     write(tmp_path, "parts/p1.parquet", "parts/p2.parquet")

@@ -68,6 +68,7 @@ def test_a_text_is_local_time_unless_it_says_its_offset(text, seconds):
     assert kept(pa.array([text, "2024-01-31"])) == [seconds, NOON - 12 * 3600 - 1800]
 
 
+@pytest.mark.no_cover
 def test_every_type_of_dates_and_timestamps_is_read():
     noon = datetime.fromisoformat("2024-01-31T12:30:00.75")
     for unit in ("s", "ms", "us", "ns"):

@@ -233,6 +233,7 @@ def test_a_build_that_is_interrupted_leaves_nothing_that_opens(tmp_path, step):
     assert steps(tmp_path)[-1] == ("done", 1.0)
 
 
+@pytest.mark.no_cover
 def test_a_build_that_is_killed_leaves_nothing_that_opens(tmp_path):
     write(tmp_path, *range(1000))
     script = f"""

@@ -47,6 +47,7 @@ def read_column(tmp_path, url, column, **options):
     return found
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("declaration", "column", "cases"),
     [

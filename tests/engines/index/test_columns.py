@@ -29,6 +29,7 @@ def spelled(folder, column, *cells):
     return found
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("column", "cells"),
     [

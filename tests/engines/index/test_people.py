@@ -296,6 +296,7 @@ def test_keys_that_could_never_meet_are_refused(child, held):
         DuckDB.load(catalog(PEOPLE, VISITS), frames)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("spelling", ["7", "7.0", " 7", "7.000"])
 def test_a_key_is_the_same_however_a_file_spells_it(tmp_path, spelling):
     (tmp_path / "people.csv").write_text("person_id,age\n7,30\n8,40\n")

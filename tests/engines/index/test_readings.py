@@ -74,6 +74,7 @@ def opened(folder, table):
     DuckDB.open(catalog(table, folder=folder, unit=ROW), folder / "state").close()
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("column", "fine", "lost"),
     [

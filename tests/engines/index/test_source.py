@@ -52,6 +52,7 @@ FITS = {
 }
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("held", ARRAYS)
 @pytest.mark.parametrize("declared", KINDS)
 def test_a_column_is_taken_if_it_holds_what_is_declared_and_refused_otherwise(declared, held):

@@ -16,7 +16,11 @@ from engines.duckdb import test_streams as streamed
 from engines.postgres.kept import open_index, read_index
 from kit.filled_postgres import filled
 
-((_, EVERY_TYPE),) = (mark.args for mark in streamed.test_values_of_every_type_mean_what_they_mean_in_a_file.pytestmark)
+((_, EVERY_TYPE),) = (
+    mark.args
+    for mark in streamed.test_values_of_every_type_mean_what_they_mean_in_a_file.pytestmark
+    if mark.name == "parametrize"
+)
 ((_, KEYS),) = (
     mark.args
     for mark in streamed.test_equal_keys_are_one_person_and_different_ones_are_not.pytestmark

@@ -83,7 +83,7 @@ def ask(catalog, folders, databases, questions):
 
 
 def test_what_columns_happen_to_hold_changes_no_answer(catalog, tmp_path_factory):
-    ask(catalog, tmp_path_factory, databases=1, questions=15)
+    ask(catalog, tmp_path_factory, databases=1, questions=8)
 
 
 @pytest.mark.soak

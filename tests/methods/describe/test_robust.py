@@ -3,10 +3,74 @@ import pytest
 
 import adomnia
 from kit.analyses import frame
-from kit.describing import EPSILON, build, table_of
+from kit.describing import EPSILON, LAWS, build, covers_as_often, table_of
+from kit.robust import RobustNumber, every_price
 
 FRAME = frame({"x": (0, 100)})
+
+
+def iqr(values):
+    return float(np.subtract(*np.quantile(values, [0.75, 0.25], method="inverted_cdf")))
+
+
+def mad(values):
+    return float(1.4826 * np.median(np.abs(values - np.median(values))))
+
+
+def trimmed_mean(values):
+    low, high = np.quantile(values, [0.1, 0.9])
+    return float((np.clip(values, low, high).mean() - 0.1 * (low + high)) / 0.8)
+
+
+def winsorized_mean(values):
+    return float(np.clip(values, *np.quantile(values, [0.1, 0.9])).mean())
+
+
 NAMES = ("iqr", "mad", "trimmed_mean", "winsorized_mean")
+TRIMMED = RobustNumber("trimmed_mean", trimmed_mean, widest=0.8)
+NUMBERS = [
+    RobustNumber("iqr", iqr, widest=1.6),
+    RobustNumber("mad", mad, widest=1.2),
+    TRIMMED,
+    RobustNumber("winsorized_mean", winsorized_mean, widest=1.0),
+]
+every_number = pytest.mark.parametrize("number", NUMBERS, ids=lambda number: number.method)
+
+
+@every_number
+@pytest.mark.parametrize("law", ["normal", "lognormal", "constant"])
+def test_with_little_noise_it_is_that_of_the_data(number, law):
+    number.check_without_noise(law)
+
+
+@every_number
+@every_price
+@pytest.mark.parametrize("law", ["lognormal", "rounded"])
+def test_its_interval_holds_for_the_population_and_says_something(number, law, price):
+    number.check_interval(law, price)
+
+
+@pytest.mark.soak
+@every_number
+@every_price
+@pytest.mark.parametrize("size", [1000, 10_000, 100_000])
+@pytest.mark.parametrize("law", LAWS)
+def test_coverage_is_near_what_is_promised(number, law, size, price):
+    number.check_coverage(law, size, price)
+
+
+def test_values_that_are_all_equal_are_not_taken_for_spread_ones():
+    """All rows lie between two cuts: nothing tells that they do not lie at one place, as they do."""
+    values = LAWS["constant"](np.random.default_rng(6), 1000)
+    ends = [TRIMMED.ends(EPSILON, values, seed) for seed in range(15)]
+    assert covers_as_often(sum(low - 1e-3 <= 37.3 <= high + 1e-3 for low, high in ends), 15, 0.94)
+
+
+def test_a_trimmed_mean_is_that_of_the_rows_in_the_middle_as_scipy_has_it():
+    from scipy.stats import trim_mean
+
+    values = LAWS["lognormal"](np.random.default_rng(5), 20_000)
+    assert trimmed_mean(values) == pytest.approx(trim_mean(values, 0.1), abs=0.01)
 
 
 @pytest.mark.parametrize("name", NAMES)
