@@ -22,7 +22,6 @@ from adomnia.engines.registry import load_engine
 from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.chain import Head, digest
 from adomnia.methods.registry import METHODS
-from adomnia.pricing.questions import Question
 from adomnia.session import mock
 from adomnia.session.curator import LEDGER, Curator, open_ledger, read_catalog
 from adomnia.wire.answers import answer_record

@@ -37,7 +37,7 @@ def test_an_answer_that_never_fits_is_refused_for_good():
     memory = AnswerMemory(NEEDED - 1)
     with (
         memory.job(),
-        pytest.raises(Refusal, match=r"needs about 165 MB to be answered, and there are 164\b") as refused,
+        pytest.raises(Refusal, match=r"needs about 170 MB to be answered, and there are 169\b") as refused,
     ):
         memory.admit(LARGE)
     assert refused.value.code == "too_many_cells"

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["AnswerMemory", "Claim", "needed_bytes"]
 
-# Measured with a million groups: counts take 116 bytes a number, variances 156, correlations 159, four variances 74.
-_BYTES_OF_A_NUMBER = 75
+# Measured with 200,000 groups: counts take 124 bytes a number, variances 120, three variances 118, correlations 98.
+_BYTES_OF_A_NUMBER = 80
 _BYTES_OF_ITS_INTERVAL = 90  # while it is encoded, one output at a time
 _SMALL_BYTES = 2**20  # what is not counted, so that small answers never wait for large ones
 _RETRY_SECONDS = 5
@@ -29,7 +29,8 @@ _RETRY_SECONDS = 5
 
 def needed_bytes(size: AnswerSize) -> int:
     """The most memory that an answer takes, from its measurements to the bytes of the reply."""
-    return _BYTES_OF_A_NUMBER * size.numbers + _BYTES_OF_ITS_INTERVAL * size.largest
+    # The answer as it was given is kept compressed: half of what it may take at most.
+    return _BYTES_OF_A_NUMBER * size.numbers + _BYTES_OF_ITS_INTERVAL * size.largest + size.result_bytes // 2
 
 
 class Claim:
