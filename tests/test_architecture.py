@@ -27,7 +27,7 @@ GLOSSARY = ROOT / "docs" / "glossary.md"
 # From left to right; names on one line are siblings. "adomnia" is the public face, `adomnia/__init__.py` itself.
 LAYERS = [
     {"errors"},
-    {"work", "tables", "json_text", "spreadsheets", "postgres"},
+    {"work", "tables", "json_text", "spreadsheets", "postgres", "version"},
     {"privacy"},
     {"accounting"},
     {"noise", "catalog"},
@@ -69,7 +69,7 @@ VERBS_IN_ED = {"bleed", "embed", "exceed", "feed", "need", "proceed", "seed", "s
 
 # Whole folders, all of which has to be believed: docs/proofs/README.md states how large they are.
 TRUSTED_CORE = ("privacy", "noise", "catalog", "mechanisms", "engines", "ledger", "curator")
-BESIDE_THE_CORE = {"errors", "work", "postgres"}  # they refuse or connect, and show nothing
+BESIDE_THE_CORE = {"errors", "work", "postgres", "version"}  # they refuse, connect or name, and show nothing
 STATED = re.compile(r"\| `([a-z]+)` \| ([\d,]+) \|")
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
 

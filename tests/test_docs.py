@@ -43,7 +43,7 @@ COMMANDS = ROOT / "docs" / "cli.md"
 GUIDE = ROOT / "docs" / "sql.md"
 LANGUAGE = ROOT / "docs" / "sql-reference.md"
 
-FACE = ("curator/paying.py", "session/batch.py", "session/session.py", "session/table.py")
+FACE = ("curator/paying.py", *(f"session/{name}.py" for name in ("batch", "session", "stored_answers", "table")))
 CURATORS = [ROOT / "src" / "adomnia" / name for name in FACE]
 
 KERNEL = ("privacy", "noise", "mechanisms", "local")  # the packages whose public classes are words of the project

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from adomnia.errors import AdomniaError, Failure, Refusal, Unavailable
+from adomnia.version import __version__
 
 if TYPE_CHECKING:
     from adomnia import local
@@ -29,8 +30,6 @@ __all__ = [
     "open_release",
     "protect",
 ]
-
-__version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401, PLR0911 - whatever the name stands for, one by one

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from adomnia import Question
 from adomnia.curator.discovery import discover_keys
-from adomnia.curator.measurements import Record, Replayer
+from adomnia.curator.measurements import ChangedRoundError, Record, Replayer
 from adomnia.errors import Failure, Refusal
 from adomnia.pricing.parts import bill
 from adomnia.pricing.payment import price_question
@@ -321,3 +321,15 @@ def test_a_record_keeps_what_was_found_as_it_was():
 
 def test_a_record_of_before_there_were_names_is_still_read():
     assert Record.from_bytes(b'[{"shape":[2],"values":[3,4]}]').names == []
+
+
+def test_values_that_would_be_found_otherwise_now_are_not_given_again(catalog):
+    plan = plan_question(parse(EYES), catalog, finds=True)
+    asked = (Question(EYES, epsilon=epsilon, delta=1e-9) for epsilon in (1, 2))
+    one, other = (price_question(each, plan, catalog, 0.95).finding for each in asked)
+    record = Record()
+    record.add_names(one, (("ann",),))
+    again = Record.from_bytes(record.to_bytes())
+    assert Replayer(again).find(one) == (("ann",),)
+    with pytest.raises(ChangedRoundError):
+        Replayer(again).find(other)

@@ -94,12 +94,16 @@ class Executing:
 
 @dataclass(frozen=True)
 class Execution:
-    """What came of one execution: its table, the texts that were proved before, those that ran, and the record."""
+    """What came of one execution: its table, the texts that were proved before, those that ran, and the record.
+
+    `rounds` are the digests of what was measured.
+    """
 
     table: ResultTable
     proved: tuple[str, ...]
     ran: tuple[str, ...]
     replayer: Callable[[], Replayer]
+    rounds: tuple[str, ...]
 
 
 @cache
@@ -110,7 +114,7 @@ def executed(plan: Plan, price: Price, removed: int = 0) -> Execution:
     running = Executing(engine, plan, price, removed)
     (table,) = drive(split_price(plan, price), running.executor)
     proved = tuple(statement.text for statement in running.proved)
-    return Execution(table, proved, tuple(running.ran), running.replayer)
+    return Execution(table, proved, tuple(running.ran), running.replayer, tuple(running.executor.record.rounds))
 
 
 def tables_of(plan: Plan, price: Price) -> Iterator[ResultTable]:

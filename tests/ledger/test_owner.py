@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from adomnia.errors import Refusal
-from adomnia.ledger import Hold
+from adomnia.ledger import Hold, Ledger
+from adomnia.ledger.owner import DeclaredPeople
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.filters import Budget, Spent
 from ledger.references import BUDGET, COST, answered, entries, opened, plan, units_of
@@ -177,3 +179,66 @@ def test_a_committed_hold_says_what_its_payer_has_left_and_nothing_to_who_is_gon
         opened(path, Budget(10), {}).close()
         late.commit(b"answer")
         assert set(late.left) == {0}
+
+
+PEOPLE = DeclaredPeople(1, "people.id", {"people": "", "visits": "person -> people.id"})
+
+
+def open_people(path, people, **budgets):
+    return Ledger.open(path, BUDGET, budgets, people=people)
+
+
+def test_whose_rows_a_version_holds_is_recorded_once(path):
+    for _ in range(2):
+        open_people(path, PEOPLE).close()
+    assert len(entries(path)) == 1
+    assert last(path)["people"] == {
+        "1": {"": "people.id", "people": "", "visits": "person -> people.id"},
+    }
+    opened(path, BUDGET, {}).close()  # who does not say it changes nothing
+    assert len(entries(path)) == 1
+
+
+@pytest.mark.parametrize(
+    ("people", "says"),
+    [
+        (replace(PEOPLE, unit="visits.id"), "The unit is visits.id, and it was people.id when version 1"),
+        (
+            replace(PEOPLE, links={"visits": "owner -> people.id"}),
+            "table visits is owner -> people.id, and it was person",
+        ),
+        (replace(PEOPLE, links={"visits": ""}), "table visits is missing, and it was person -> people.id"),
+        (
+            replace(PEOPLE, links={"people": "boss -> people.id"}),
+            "table people is boss -> people.id, and it was missing",
+        ),
+    ],
+)
+def test_other_people_under_the_same_version_are_refused(path, people, says):
+    open_people(path, PEOPLE).close()
+    with pytest.raises(Refusal, match=says) as refused:
+        open_people(path, people)
+    assert refused.value.code == "people_changed"
+    assert len(entries(path)) == 1
+    open_people(path, replace(people, version=2)).close()  # of other data nothing was said before
+    open_people(path, PEOPLE).close()
+    assert len(entries(path)) == 2
+
+
+def test_a_table_that_is_new_is_recorded_beside_the_others(path):
+    open_people(path, PEOPLE).close()
+    open_people(path, replace(PEOPLE, links={"items": "visit -> visits.id"})).close()
+    assert last(path)["people"] == {"1": {"items": "visit -> visits.id"}}
+    with pytest.raises(Refusal, match="table visits"):
+        open_people(path, replace(PEOPLE, links={"items": "visit -> visits.id", "visits": "x -> people.id"}))
+
+
+def test_a_checkpoint_remembers_whose_rows_they_are(path, monkeypatch):
+    monkeypatch.setattr("adomnia.ledger.journal._CHECKPOINT_EVERY", 1)
+    with open_people(path, PEOPLE, alice=Budget(1)) as ledger:
+        answered(ledger, "alice", "one")
+        ledger.verify()
+    with pytest.raises(Refusal, match="The unit"):
+        open_people(path, replace(PEOPLE, unit="row"), alice=Budget(1))
+    with open_people(path, PEOPLE, alice=Budget(1)) as ledger:
+        ledger.verify()

@@ -144,7 +144,7 @@ def test_the_named_test_is_green_without_the_mutant(name, tmp_path):
 
 def test_the_copy_is_what_gets_tested(tmp_path):
     """Otherwise an installed package would shadow the copy, and every mutant would seem alive."""
-    mutant = {"file": "src/adomnia/__init__.py", "before": "__version__ = ", "after": "__version__ = 'mutant' or "}
+    mutant = {"file": "src/adomnia/version.py", "before": "__version__ = ", "after": "__version__ = 'mutant' or "}
     plant(tmp_path, mutant)
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "src")}
     command = [sys.executable, "-B", "-c", "import adomnia; print(adomnia.__version__)"]

@@ -1,7 +1,7 @@
 """What answers cost, counted: what makes them dearer is red on every machine, however fast it is.
 
 A bound on calls is about a twentieth above what was counted when it was set. One that is passed for a good reason is
-raised in the commit that gives the reason.
+raised in the commit that gives the reason. Intervals are counted: an answer is kept with them.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ BOUNDS = {  # with another number in it every time, so that every question is a 
     "SELECT COUNT(*) AS n FROM people WHERE salary > {}": paid(3715),
     "SELECT sex, COUNT(*) AS n FROM people WHERE salary > {} GROUP BY sex": paid(4020),
     "SELECT SUM(salary) AS paid FROM people WHERE salary > {}": paid(3905),
-    "SELECT AVG(salary) AS pay FROM people WHERE salary > {}": paid(4675),
-    GROUPED: paid(5000),
-    "SELECT sex, COUNT(*) AS n, AVG(age) AS old FROM people WHERE salary > {} GROUP BY sex": paid(5820),
-    "SELECT sex, COUNT(*) AS n, SUM(age) AS s, AVG(age) AS a FROM people WHERE salary > {} GROUP BY sex": paid(6600),
+    "SELECT AVG(salary) AS pay FROM people WHERE salary > {}": paid(5165),
+    GROUPED: paid(5515),
+    "SELECT sex, COUNT(*) AS n, AVG(age) AS old FROM people WHERE salary > {} GROUP BY sex": paid(6420),
+    "SELECT sex, COUNT(*) AS n, SUM(age) AS s, AVG(age) AS a FROM people WHERE salary > {} GROUP BY sex": paid(7310),
     "SELECT MEDIAN(salary) AS middle FROM people WHERE salary > {}": paid(9830, duckdb=4),
     "SELECT sex, COUNT(*) AS n FROM people JOIN visits USING (person_id) WHERE cost > {} GROUP BY sex": paid(5115),
-    "SELECT * FROM quantiles((SELECT salary FROM people WHERE salary > {}), column => salary)": paid(45200, duckdb=8),
-    "SELECT * FROM lm((SELECT salary, age FROM people WHERE salary > {}), formula => 'salary ~ age')": paid(12230),
+    "SELECT * FROM quantiles((SELECT salary FROM people WHERE salary > {}), column => salary)": paid(48750, duckdb=8),
+    "SELECT * FROM lm((SELECT salary, age FROM people WHERE salary > {}), formula => 'salary ~ age')": paid(12850),
 }
 
 

@@ -110,6 +110,49 @@ def test_a_new_version_is_measured_anew(folder):
         assert not curator.session("alice").sql(COUNT, epsilon=0.5).replayed
 
 
+ROWS = (
+    CATALOG.replace('unit = "people.person_id"', 'unit = "row"')
+    .replace("rows_per_person = 1\n", "")
+    .replace('person = "person_id -> people.person_id"\nrows_per_person = 3\n', "")
+)
+OTHER_PEOPLE = {
+    "the unit": (ROWS, "The unit is row, and it was people"),
+    "a link": (
+        CATALOG.replace('person = "person_id ->', 'person = "visit_id ->'),
+        "table visits is visit_id -> people.person_id, and it was person_id ->",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_PEOPLE)
+def test_other_people_under_the_same_version_are_refused_and_under_a_new_one_measured_anew(folder, name):
+    text, says = OTHER_PEOPLE[name]
+    question = "SELECT COUNT(*) FROM visits"
+    with adomnia.open(folder) as curator:
+        first = curator.session("alice").sql(question, epsilon=0.5, request_id="mine")
+    write(folder, PEOPLE, VISITS, text)
+    with pytest.raises(Refusal, match=says) as refused:
+        adomnia.open(folder)
+    assert "raise `version` in catalog.toml" in refused.value.fix
+    write(folder, PEOPLE, VISITS, text.replace("version = 1", "version = 2"))
+    with adomnia.open(folder) as curator:
+        alice = curator.session("alice")
+        assert not alice.sql(question, epsilon=0.5).replayed
+        assert alice.answer("mine")["count"] == first["count"]
+    write(folder, PEOPLE, VISITS)
+    with adomnia.open(folder) as curator:
+        assert curator.session("alice").sql(question, epsilon=0.5)["count"] == first["count"]
+
+
+def test_another_cap_is_another_question(folder):
+    question = "SELECT COUNT(*) FROM visits"
+    with adomnia.open(folder) as curator:
+        curator.session("alice").sql(question, epsilon=0.5)
+    write(folder, PEOPLE, VISITS, CATALOG.replace("rows_per_person = 3", "rows_per_person = 2"))
+    with adomnia.open(folder) as curator:
+        assert not curator.session("alice").sql(question, epsilon=0.5).replayed
+
+
 def test_the_package_has_its_names_and_no_others():
     assert adomnia.protect is adomnia.session.own.protect
     assert adomnia.Question("x").text == "x"

@@ -203,6 +203,18 @@ def test_answers_about_other_rows_are_not_given_again(tmp_path):
     assert counted[0]["n"] == counted[1]["n"] != counted[2]["n"]
 
 
+def test_one_ledger_is_for_one_unit_of_the_same_rows(tmp_path):
+    """Equal questions would count other rows."""
+    table = pa.table({"who": [1, 1, 2], "x": [1, 2, 3]})
+    ledger = tmp_path / "ledger"
+    adomnia.protect(table, unit="who", rows_per_person=2, epsilon=1, ledger=ledger).close()
+    with pytest.raises(
+        Refusal, match=r"^The unit is row, and it was .*Fix: pass unit= and links= as before, or another"
+    ):
+        adomnia.protect(table, unit="row", epsilon=1, ledger=ledger)
+    adomnia.protect(table, unit="who", rows_per_person=2, epsilon=1, ledger=ledger).close()
+
+
 DAYS = pa.table({"who": range(400), "born": pa.array([date(1950, 1, 1) + timedelta(days=30 * n) for n in range(400)])})
 
 

@@ -6,6 +6,8 @@ import errno
 import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -17,9 +19,10 @@ from adomnia.privacy.amounts import EPSILON_UNIT
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.losses import loss
 from adomnia.releases import folder as folders
-from adomnia.session import releasing
+from adomnia.session import releasing, replaying
 from adomnia.session.curator import LEDGER, STATE
 from adomnia.session.release_charges import list_charges
+from adomnia.session.release_facts import keep_release
 from adomnia.session.release_store import FOLDER
 from kit.children import Child
 from kit.hospital import curated, declare, write
@@ -567,3 +570,22 @@ def test_the_published_counts_are_near_the_truth_at_a_high_price(alice):
     counts = dict(zip(zip(table["sex"], table["member"], strict=True), table["count"], strict=True))
     assert abs(counts["(all)", "(all)"] - 60) < 15
     assert abs(counts["F", "(all)"] - 20) < 15
+
+
+def test_a_release_that_this_code_would_make_another_of_is_not_built_again(curator, alice):
+    alice.release("counts", QUESTION, epsilon=1)
+    alice.release("own", OTHER, epsilon=1, private=True)
+    curator.releases._known.clear()
+    with patch.object(replaying, "draft_answers", side_effect=ZeroDivisionError):
+        for make in (
+            lambda: alice.open_release("counts"),
+            lambda: alice.release("own", OTHER, epsilon=1, private=True),
+        ):
+            assert refusal(make).code == "other_version"
+    assert alice.open_release("counts").name == "counts"
+
+
+def test_a_release_is_made_of_what_was_paid_for(curator):
+    answer = replace(curator.session("bob").sql("SELECT COUNT(*) FROM people", epsilon=1), receipt=None)
+    with pytest.raises(TypeError, match="must have a receipt"):
+        keep_release(curator, "x", None, answer, None, made_by="bob", private=True)

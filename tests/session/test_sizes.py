@@ -15,7 +15,7 @@ from adomnia.curator.measurements import Record
 from adomnia.errors import Refusal
 from adomnia.server.encoding import encode_answer
 from adomnia.server.running.answer_memory import needed_bytes
-from adomnia.session.sizes import ENTRY_BYTES, FOUND_BYTES, LARGE_NUMBER_BYTES, NUMBER_BYTES
+from adomnia.session.sizes import ENTRY_BYTES, FOUND_BYTES, LARGE_NUMBER_BYTES, NUMBER_BYTES, bound_result
 
 COUNT = "SELECT COUNT(*) AS n FROM people"
 GROUPED = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
@@ -59,6 +59,7 @@ def test_the_size_of_an_answer_is_known_before_it_is_asked_for(curator, bob, siz
     bob.sql(text, request_id="mine", **payment)
     payload = curator.ledger.answer("bob", "mine").payload
     (size,) = sizes
+    assert [each["shown"] is not None for each in Record.from_bytes(payload).results] == [True]
     measured = sum(array.size for array in Record.from_bytes(payload).values)
     assert len(payload) <= size.stored_bytes + ENTRY_BYTES
     assert size.largest <= size.numbers
@@ -66,7 +67,7 @@ def test_the_size_of_an_answer_is_known_before_it_is_asked_for(curator, bob, siz
         assert size.stored_bytes >= (NUMBER_BYTES + FOUND_BYTES) * 1000 > 1000 * measured  # not how many were found
     else:
         assert measured <= size.numbers <= measured * (1.2 if name == "high effort" else 1)
-        assert NUMBER_BYTES * measured <= size.stored_bytes <= LARGE_NUMBER_BYTES * size.numbers
+        assert NUMBER_BYTES * measured <= size.stored_bytes - size.result_bytes <= LARGE_NUMBER_BYTES * size.numbers
 
 
 def test_the_size_of_a_batch_is_that_of_all_its_questions(bob, sizes):
@@ -111,7 +112,8 @@ def test_an_answer_larger_than_its_quota_is_refused_before_it_is_paid_for(curato
 
 def test_a_full_quota_of_the_ledger_is_refused_before_it_is_paid_for(curator, alice, bob):
     asked = alice.sql(COUNT, epsilon=1, request_id="one") and alice.answers()[0].receipt.asked
-    needed = NUMBER_BYTES + len(asked) + ENTRY_BYTES
+    priced = alice.recall("one").priced
+    needed = NUMBER_BYTES + bound_result(priced.plan, priced.price) + len(asked) + ENTRY_BYTES
     allow(curator, "alice", storage=2 * needed - 1)
     with pytest.raises(Refusal, match=f"needs {needed:,} bytes of the ledger, and alice has {needed - 1:,} left"):
         alice.sql(COUNT, epsilon=2)

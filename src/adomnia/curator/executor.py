@@ -142,7 +142,7 @@ class Executor:
         _check_forms(measures)
         exact = self._answer(dict.fromkeys(each.query for each in measures if each.mechanism.reads == "cells"))
         measured = tuple(self._release(measure, exact) for measure in measures)
-        self.record.values += [each.values for each in measured]
+        self.record.add_round(measures, measured)
         return measured
 
     def _answer(self, queries: Iterable[Query]) -> dict[Query, Integers]:
@@ -170,8 +170,9 @@ class Executor:
     def find(self, finding: Finding) -> tuple[Values, ...]:
         self._spend([finding.threshold.event(finding.query.sensitivity())])
         ((_, statement),) = self._statements.of([finding.query])
-        self.record.names.append(discover_keys(self._engine, statement, finding, self._bits))
-        return self.record.names[-1]
+        names = discover_keys(self._engine, statement, finding, self._bits)
+        self.record.add_names(finding, names)
+        return names
 
     def _spend(self, events: Iterable[Event]) -> None:
         self._events += events

@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, replace
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from adomnia.curator.executor import Executor, Statements, drive
-from adomnia.curator.measurements import Record, Replayer
+from adomnia.curator.measurements import ChangedRoundError, Record, Replayer
 from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.ledger import Hold
 from adomnia.plans.undeclared import resolve_open_keys
@@ -18,7 +18,7 @@ from adomnia.pricing.quotes import list_measures
 from adomnia.work import allow
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from adomnia.curator.executor import Measurer
     from adomnia.curator.kernel import Kernel
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from adomnia.statistics.contract import Result, Statistic
 
 _log = logging.getLogger("adomnia.curator")
+
+_Shown = TypeVar("_Shown")
+Show: TypeAlias = "Callable[[list[Evaluated]], tuple[_Shown, list[Any] | None]]"
+"""Makes of what was measured what is shown, and the plain data by which that is kept as it was answered, if it is."""
 
 
 @dataclass(frozen=True)
@@ -83,11 +87,14 @@ def pay(kernel: Kernel, request: PaymentRequest, priced: Sequence[Priced]) -> Re
     return Reservation(paid, priced, statements) if isinstance(paid, Hold) else paid
 
 
-def measure(kernel: Kernel, paid: Reservation) -> tuple[list[Evaluated], Receipt]:
-    """What was measured, once it is kept; a Failure where anything went wrong: what did may depend on data."""
+def measure(kernel: Kernel, paid: Reservation, show: Show[_Shown]) -> tuple[_Shown, Receipt]:
+    """What is shown of what was measured, once both are kept.
+
+    A Failure where anything went wrong: what did may depend on data.
+    """
     request, started = paid.hold.receipt.request_id, monotonic()
     with allow():  # what is paid for is measured to its end
-        released, receipt = _release(kernel, paid), None
+        released, receipt = _release(kernel, paid, show), None
     kernel.wait(started)  # before the answer is kept: once it is, anybody who asks again sees that it ended
     try:
         receipt = None if released is None else paid.hold.commit(released[1].to_bytes())
@@ -99,12 +106,23 @@ def measure(kernel: Kernel, paid: Reservation) -> tuple[list[Evaluated], Receipt
     return released[0], receipt
 
 
-def replay(priced: Sequence[Priced], stored: StoredAnswer) -> list[Evaluated]:
-    """What was measured before, from its record; a Failure where that is not one of these measurements."""
+def read_record(stored: StoredAnswer) -> Record:
+    """The record of an answer; a Failure where it is none."""
     try:
-        return evaluate(priced, Replayer(Record.from_bytes(stored.payload)))
-    except (LookupError, ValueError):
+        return Record.from_bytes(stored.payload)
+    except (LookupError, TypeError, ValueError):
         raise Failure(stored.receipt.request_id) from None
+
+
+def replay(priced: Sequence[Priced], record: Record) -> list[Evaluated] | None:
+    """What was measured before, from its record; None where these are other measurements than the recorded ones."""
+    replayer = Replayer(record)
+    try:
+        found = evaluate(priced, replayer)
+        replayer.finish()
+    except (ChangedRoundError, LookupError, ValueError):
+        return None
+    return found
 
 
 def prove(kernel: Kernel, priced: Sequence[Priced]) -> Statements:
@@ -132,10 +150,11 @@ def evaluate(priced: Sequence[Priced], measurer: Measurer) -> list[Evaluated]:
     return [Evaluated(each, {statistic: next(values) for statistic in each.plan.statistics}) for each in known]
 
 
-def _release(kernel: Kernel, paid: Reservation) -> tuple[list[Evaluated], Record] | None:
+def _release(kernel: Kernel, paid: Reservation, show: Show[_Shown]) -> tuple[_Shown, Record] | None:
     executor = Executor(kernel.engine, paid.statements, paid.hold.event, kernel.bits)
     try:
-        return evaluate(paid.priced, executor), executor.record
+        shown, results = show(evaluate(paid.priced, executor))
+        return shown, replace(executor.record, results=results)
     except Exception as fault:  # noqa: BLE001 - whatever it is, only the operator's log hears its name
         _log.error("Request %s failed: %s", paid.hold.receipt.request_id, type(fault).__name__)
         return None

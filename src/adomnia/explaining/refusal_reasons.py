@@ -104,7 +104,7 @@ _GROUPS: dict[RefusalReason, tuple[str, ...]] = {
         "not_proved",
     ),
     RefusalReason("request id or answer not theirs", "Programs choose a new request id for each question."): (
-        *("request_id", "request_id_used", "unknown_answer", "catalog_changed"),
+        *("request_id", "request_id_used", "unknown_answer", "catalog_changed", "other_version"),
     ),
     RefusalReason("not in the catalog", "Give the analyst a budget in the catalog, or remove the user.", _CATALOG): (
         *("unknown_analyst", "unknown_dataset"),

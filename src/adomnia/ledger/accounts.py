@@ -1,7 +1,7 @@
 """Accounts: the budget of the dataset and of each analyst and what was spent of it, computed from the entries."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -36,7 +36,8 @@ class Account:
     """A budget as the catalog declares it (None: no longer declared), the owner's top-ups, and what was spent.
 
     `restored` is when a backup was last put in the ledger's place, with what may have been spent since it was made.
-    `lifetime`, of the dataset's alone, is the account that it shares with others; who does not know it pays nothing.
+    Of the dataset's alone: `lifetime` is the account that it shares with others; who does not know it pays nothing.
+    `people` says by versions of the data whose rows they were measured as, table by table.
     """
 
     declared: Budget | None = None
@@ -45,6 +46,7 @@ class Account:
     spent: Spent = _NOTHING
     restored: str | None = None
     lifetime: str | None = None
+    people: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def filter(self) -> Filter | None:
@@ -88,6 +90,10 @@ def _apply(accounts: Accounts, entry: Mapping[str, Any]) -> None:
                 accounts[name] = replace(accounts.get(name, Account()), declared=_decode_budget(record))
             if "lifetime" in entry:
                 accounts[DATASET] = replace(accounts[DATASET], lifetime=entry["lifetime"])
+            for version, rules in entry.get("people", {}).items():
+                known = accounts[DATASET].people
+                people = {**known, version: {**known.get(version, {}), **rules}}
+                accounts[DATASET] = replace(accounts[DATASET], people=people)
         case "top-up":
             account = accounts[entry["account"]]
             epsilon = account.added_epsilon + Fraction(entry["epsilon"])
@@ -153,7 +159,9 @@ def encode_accounts(accounts: Accounts) -> dict[str, Any]:
 
 
 def _encode_account(account: Account) -> dict[str, Any]:
-    shared = {} if account.lifetime is None else {"lifetime": account.lifetime}
+    shared: dict[str, Any] = {} if account.lifetime is None else {"lifetime": account.lifetime}
+    if account.people:
+        shared["people"] = account.people
     return {
         "budget": encode_budget(account.declared),
         "added_epsilon": str(account.added_epsilon),
@@ -172,4 +180,4 @@ def decode_accounts(record: Mapping[str, Any]) -> Accounts:
 def _decode_account(record: Mapping[str, Any]) -> Account:
     added = Fraction(record["added_epsilon"]), Fraction(record["added_delta"])
     spent, restored, lifetime = decode_spent(record["spent"]), record["restored"], record.get("lifetime")
-    return Account(_decode_budget(record["budget"]), *added, spent, restored, lifetime)
+    return Account(_decode_budget(record["budget"]), *added, spent, restored, lifetime, record.get("people", {}))

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from adomnia.errors import Refusal
 from adomnia.ledger.accounts import DATASET, Account, account_name, encode_budget
@@ -11,25 +12,63 @@ from adomnia.ledger.lifetimes import declare_lifetime, follow_budget
 from adomnia.ledger.requests import find_filter, now
 from adomnia.privacy.filters import Budget, Filter
 
-__all__ = ["TopUp", "declare", "declare_budgets", "top_up"]
+__all__ = ["DeclaredPeople", "TopUp", "declare", "declare_budgets", "top_up"]
+
+_UNIT = ""  # stands for no table
+
+
+@dataclass(frozen=True)
+class DeclaredPeople:
+    """Whose rows a version of the data holds: whose presence is hidden, and how the rows of each table find them.
+
+    Stored answers were measured so. With another unit or another link, equal questions would count other rows.
+    """
+
+    version: int
+    unit: str
+    links: Mapping[str, str]
+
+    def find_new(self, known: Mapping[str, str]) -> dict[str, str]:
+        """What was not recorded before; a Refusal where something else was."""
+        said = {_UNIT: self.unit, **self.links}
+        for table, rule in said.items():
+            if known.get(table, rule) != rule:
+                what = "The unit" if table == _UNIT else f"The link of table {table}"
+                was, now = (each or "missing" for each in (known[table], rule))
+                why = f"is {now}, and it was {was} when version {self.version} of the data was first asked"
+                raise Refusal(
+                    what, why, "raise `version` in catalog.toml, or declare it as before", code="people_changed"
+                )
+        return {table: rule for table, rule in said.items() if table not in known}
 
 
 def declare(
-    transaction: Transaction, dataset: Budget, analysts: Mapping[str, Budget], lifetime: Budget | None = None
+    transaction: Transaction,
+    dataset: Budget,
+    analysts: Mapping[str, Budget],
+    lifetime: Budget | None = None,
+    people: DeclaredPeople | None = None,
 ) -> None:
-    """Record the budgets of the catalog, and which account it shares, if they have changed.
+    """Record the budgets of the catalog, which account it shares, and whose rows it holds, if they have changed.
 
     `lifetime` is the budget of the account that the dataset shares with others, if it does.
     """
     account = None if transaction.lifetime is None else transaction.lifetime.name
-    known = transaction.accounts.get(DATASET, Account()).lifetime
-    declare_budgets(transaction, dataset, analysts, **({} if account == known else {"lifetime": account}))
+    known = transaction.accounts.get(DATASET, Account())
+    more: dict[str, Any] = {} if account == known.lifetime else {"lifetime": account}
+    if people is not None:
+        new = people.find_new(known.people.get(str(people.version), {}))
+        more |= {"people": {str(people.version): new}} if new else {}
+    declare_budgets(transaction, dataset, analysts, **more)
     if lifetime is not None:
         declare_lifetime(transaction, lifetime)
 
 
 def declare_budgets(
-    transaction: Transaction, dataset: Budget, analysts: Mapping[str, Budget], **more: str | None
+    transaction: Transaction,
+    dataset: Budget,
+    analysts: Mapping[str, Budget],
+    **more: Any,  # noqa: ANN401 - whatever JSON can hold
 ) -> None:
     """Record the budgets of the catalog if they have changed; an analyst who is no longer in it may spend nothing."""
     transaction.records.prepare_storage()

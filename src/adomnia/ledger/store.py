@@ -19,7 +19,7 @@ from adomnia.ledger.chain import Head, digest
 from adomnia.ledger.failpoints import reach
 from adomnia.ledger.journal import Foreseen, Journal, Transaction
 from adomnia.ledger.locks import Locks
-from adomnia.ledger.owner import TopUp, declare, top_up
+from adomnia.ledger.owner import DeclaredPeople, TopUp, declare, top_up
 from adomnia.ledger.places import LedgerPlace, SnapshotReader, find_place
 from adomnia.ledger.records import Records
 from adomnia.ledger.requests import KeptAnswer, Receipt, SpendRequest, StoredAnswer
@@ -104,18 +104,20 @@ class Ledger:
         budget: Budget,
         analysts: Mapping[str, Budget],
         lifetime: Budget | None = None,
+        people: DeclaredPeople | None = None,
     ) -> Self:
         """Open or create the ledger of a dataset, or refuse (":memory:": a ledger that ends with the process).
 
         The chain is read from its newest checkpoint and compared with the anchor; `verify` reads all of it. Budgets are
         what the catalog says now, plus top-ups; what was spent stays spent. `lifetime` is the budget of the account
-        that the place shares with other datasets, if it does.
+        that the place shares with other datasets, if it does. Other `people` than a version of the data was first asked
+        about are refused.
         """
         place = find_place(place)
         try:
             journal = Journal(place.open_store())
             try:
-                journal.open(partial(declare, dataset=budget, analysts=analysts, lifetime=lifetime))
+                journal.open(partial(declare, dataset=budget, analysts=analysts, lifetime=lifetime, people=people))
             except BaseException:
                 journal.close()
                 raise

@@ -55,6 +55,7 @@ class Brackets:
     Fraction(2, 1)
     """
 
+    tag: ClassVar[str] = "Brackets"
     prices: ClassVar[tuple[PriceKind, ...]] = (Pure, Concentrated)
     reads: ClassVar[Form] = "histogram"
 

@@ -8,7 +8,7 @@ people of the data, and local(k) here is at most local(k + 1) at every neighbour
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Protocol, Self
+from typing import ClassVar, Protocol, Self
 
 import numpy as np
 
@@ -82,6 +82,7 @@ class OrderStatistic:
     and upper(k) the greatest v of g(v - 1) < k R c.
     """
 
+    tag: ClassVar[str] = "OrderStatistic"
     share: Fraction
     size: int
 
@@ -121,6 +122,7 @@ class LogRange:
     It is 0 where the distance is less than one step of the grid.
     """
 
+    tag: ClassVar[str] = "LogRange"
     low: Fraction
     high: Fraction
     size: int

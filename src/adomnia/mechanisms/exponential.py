@@ -32,6 +32,7 @@ class Exponential:
     Fraction(1, 2)
     """
 
+    tag: ClassVar[str] = "Exponential"
     prices: ClassVar[tuple[PriceKind, ...]] = (Pure, Concentrated)
     reads: ClassVar[Form] = "cells"
 

@@ -35,6 +35,7 @@ class DiscreteGaussian:
     Fraction(1, 1)
     """
 
+    tag: ClassVar[str] = "DiscreteGaussian"
     prices: ClassVar[tuple[PriceKind, ...]] = (Concentrated,)
     reads: ClassVar[Form] = "cells"
 

@@ -97,6 +97,7 @@ class Halving:
     Fraction(2, 1)
     """
 
+    tag: ClassVar[str] = "Halving"
     prices: ClassVar[tuple[PriceKind, ...]] = (Pure, Concentrated)
     reads: ClassVar[Form] = "histogram"
 

@@ -29,6 +29,7 @@ class DiscreteLaplace:
     Fraction(1, 2)
     """
 
+    tag: ClassVar[str] = "DiscreteLaplace"
     prices: ClassVar[tuple[PriceKind, ...]] = (Pure,)
     reads: ClassVar[Form] = "cells"
 

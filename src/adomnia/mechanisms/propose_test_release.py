@@ -46,6 +46,7 @@ class ProposeTestRelease:
     Approximate(epsilon=Fraction(1, 1), delta=Fraction(1, 1000000))
     """
 
+    tag: ClassVar[str] = "ProposeTestRelease"
     prices: ClassVar[tuple[PriceKind, ...]] = (Approximate, Concentrated)
     reads: ClassVar[Form] = "histogram"
 

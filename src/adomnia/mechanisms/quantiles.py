@@ -41,6 +41,7 @@ class Quantiles:
     Fraction(1, 2)
     """
 
+    tag: ClassVar[str] = "Quantiles"
     prices: ClassVar[tuple[PriceKind, ...]] = (Pure, Concentrated)
     reads: ClassVar[Form] = "histogram"
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, lcm, log
+from typing import ClassVar
 
 from adomnia.privacy.aggregates import Histogram
 
@@ -24,6 +25,7 @@ class Target:
     above it, or below it where `beyond` is negative. They keep a rank that few rows can reach from looking reached.
     """
 
+    tag: ClassVar[str] = "Target"
     share: Fraction
     offset: Fraction
     beyond: int = 0

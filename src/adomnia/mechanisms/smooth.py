@@ -162,6 +162,7 @@ class SmoothCauchy(SmoothNoise):
     Pure(epsilon=Fraction(2, 1))
     """
 
+    tag: ClassVar[str] = "SmoothCauchy"
     law: ClassVar[str] = "Cauchy noise"
     prices: ClassVar[tuple[PriceKind, ...]] = (Pure, Concentrated)
 
@@ -187,6 +188,7 @@ class SmoothStudent(SmoothNoise):
     Fraction(23, 100)
     """
 
+    tag: ClassVar[str] = "SmoothStudent"
     law: ClassVar[str] = "Student's noise of 3 degrees of freedom"
     prices: ClassVar[tuple[PriceKind, ...]] = (Pure, Concentrated)
 
@@ -212,6 +214,7 @@ class SmoothLaplace(SmoothNoise):
     Fraction(1, 1)
     """
 
+    tag: ClassVar[str] = "SmoothLaplace"
     law: ClassVar[str] = "Laplace noise"
     prices: ClassVar[tuple[PriceKind, ...]] = (Approximate, Concentrated)
 

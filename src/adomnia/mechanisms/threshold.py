@@ -48,6 +48,7 @@ class Threshold:
     15
     """
 
+    tag: ClassVar[str] = "Threshold"
     prices: ClassVar[tuple[PriceKind, ...]] = (Approximate, Concentrated)
     reads: ClassVar[Form] = "keys"
 

@@ -29,6 +29,7 @@ class Analysis(ABC):
 
     tag: ClassVar[str]
     name: ClassVar[str]
+    rules: ClassVar[int] = 1  # raised when its rounds change: tests/contracts/test_rounds.py
     caveats: ClassVar[tuple[str, ...]] = ()  # what a quote has to say beside the errors to expect
     relation: Relation
 

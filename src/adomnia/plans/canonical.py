@@ -1,7 +1,8 @@
 """Plans as bytes: what the identity of a question is a hash of.
 
 A class is encoded by its `tag`, which stays what it was when the class is renamed or moved: answers are stored under
-such hashes, and one that is not found again would be paid for twice.
+such hashes, and one that is not found again would be paid for twice. A statistic whose rounds change although its
+fields do not raises its `rules`: what was measured by others is another answer then.
 """
 
 from dataclasses import fields, is_dataclass
@@ -11,26 +12,30 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
+import numpy as np
+
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import LATER, Text
 
 _KEPT = "_canonical"  # where a frozen dataclass keeps its encoding, beside its fields
 
 
-def canonical(value: object) -> bytes:
+def canonical(value: object) -> bytes:  # noqa: PLR0911 - one for each sort of value
     """An injective encoding of plain values and frozen dataclasses of them."""
     match value:
+        case tuple():
+            return b"(%d %b)" % (len(value), b"".join(map(canonical, value)))
+        case str():
+            text = value.encode("utf-8", "surrogatepass")
+            return b"<%d:%b>" % (len(text), text)
         case None | bool():
             return f"<{value}>".encode()
         case int() | Fraction() | date() | float():  # a double is written with all digits that tell it from others
             return f"<{type(value).__name__} {value}>".encode()
-        case str():
-            text = value.encode("utf-8", "surrogatepass")
-            return b"<%d:%b>" % (len(text), text)
-        case tuple():
-            return b"(%d %b)" % (len(value), b"".join(map(canonical, value)))
         case Text() | Column():
             return _encode_declared(value)
+        case np.ndarray() if np.issubdtype(value.dtype, np.signedinteger):
+            return b"<array %b>" % sha256(repr(value.shape).encode() + value.astype("<i8").tobytes()).digest()
     if not is_dataclass(value) or isinstance(value, type):
         raise TypeError(f"canonical value must be plain data, got {type(value).__name__}.")
     # By its hash, and once: a relation and its columns stand in every statistic, and these in several plans.
@@ -60,7 +65,7 @@ def _shape(kind: type) -> tuple[bytes, tuple[str, ...], tuple[tuple[str, object]
     """The tag of a class, the names of its fields, and those that came later with the value that stands for none."""
     if "tag" not in vars(kind):
         raise TypeError(f"canonical value must have a tag of its own, and {kind.__name__} has none.")
-    tag: str = vars(kind)["tag"]
-    own = fields(kind)
+    rules, own = getattr(kind, "rules", 1), fields(kind)
+    tag: str = vars(kind)["tag"] if rules == 1 else f"{vars(kind)['tag']} {rules}"
     names = tuple(field.name for field in own if LATER not in field.metadata)
     return f"{tag} ".encode(), names, tuple((field.name, field.default) for field in own if LATER in field.metadata)

@@ -48,6 +48,7 @@ class Grouping:
 class Order:
     """One key or term to sort rows by; it need not be an output."""
 
+    tag: ClassVar[str] = "Order"
     by: Key | Term
     descending: bool = False
     nulls_first: bool = False

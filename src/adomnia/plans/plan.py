@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
 from math import prod
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from adomnia.plans.canonical import canonical
 from adomnia.plans.formulas import Order, Term, list_compared, map_leaves, map_order, statistics_of
@@ -30,6 +30,7 @@ class Output:
 class Kept:
     """A choice of rows: those for which a condition holds."""
 
+    tag: ClassVar[str] = "Kept"
     condition: Term
 
 
@@ -37,6 +38,7 @@ class Kept:
 class Cut:
     """A choice of rows: so many of them in an order."""
 
+    tag: ClassVar[str] = "Cut"
     order: tuple[Order, ...]
     limit: int | None
     offset: int
@@ -46,6 +48,7 @@ class Cut:
 class Once:
     """A choice of rows: one for all that have the same values of some keys; of no keys one always, if of nothing."""
 
+    tag: ClassVar[str] = "Once"
     keys: tuple[Key, ...]
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 from functools import lru_cache
-from typing import TypeAlias, Union
+from typing import ClassVar, TypeAlias, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ Values: TypeAlias = Mapping[str, Sequence[Fact]]
 class TableColumn:
     """A column of the table, by its name there."""
 
+    tag: ClassVar[str] = "TableColumn"
     name: str
 
 
@@ -28,6 +29,7 @@ class TableColumn:
 class TableCondition:
     """A condition of one row: a comparison, or several put together by SQL's three-valued logic."""
 
+    tag: ClassVar[str] = "TableCondition"
     function: str
     operands: tuple[Union["TableCondition", TableColumn, Constant], ...]
 
@@ -36,6 +38,7 @@ class TableCondition:
 class TableOrder:
     """A column that rows are sorted by."""
 
+    tag: ClassVar[str] = "TableOrder"
     column: str
     descending: bool = False
     nulls_first: bool = False
@@ -45,6 +48,7 @@ class TableOrder:
 class TableView:
     """The columns that are shown, each by the name that it is shown under; which rows, and in what order."""
 
+    tag: ClassVar[str] = "TableView"
     columns: tuple[tuple[str, str], ...]  # (shown as, in the table)
     condition: TableCondition | None = None
     order: tuple[TableOrder, ...] = ()

@@ -32,6 +32,7 @@ class Clip:
     in CLIPPED_PARTS of a unit, and rounded towards zero. Proof: docs/proofs/clipping.md.
     """
 
+    tag: ClassVar[str] = "Clip"
     bound: int
     counted: bool = False
 

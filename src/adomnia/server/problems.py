@@ -56,6 +56,7 @@ STATUSES = {
     "release_taken": 409,
     "release_failed": 409,
     "catalog_changed": 409,
+    "other_version": 409,
     "user_exists": 409,
     "last_owner": 409,
     "too_large": 413,

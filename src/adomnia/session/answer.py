@@ -78,11 +78,6 @@ class Answer:
             return list(zip(read_dates(lower), read_dates(upper), strict=True))
         return list(zip(lower.tolist(), upper.tolist(), strict=True))
 
-    def only(self, cells: tuple[int, ...]) -> Answer:
-        """Only the given cells, in ascending order; every row that is shown must be among them."""
-        columns = tuple(column.only(cells) for column in self.columns)
-        return replace(self, columns=columns, rows=np.searchsorted(cells, self.rows))
-
     def records(self) -> list[dict[str, Cell | None]]:
         """The answer as one dictionary a row, with `name_lower` and `name_upper` beside each measured value.
 

@@ -174,10 +174,9 @@ def _read_count(receipt: Receipt, catalog: Catalog, recall: Recall) -> tuple[_Ro
         plans = batch.plans(catalog) if len(batch.questions) == 1 else []
         if batch.version != catalog.version or not _counts_alone(batch, plans):
             return None
-        answer = recall(receipt)
+        return _count_rows(plans[0], recall(receipt))
     except (Refusal, Failure):
         return None
-    return _count_rows(plans[0], answer)
 
 
 def _can_count(receipt: Receipt) -> bool:

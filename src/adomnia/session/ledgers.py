@@ -11,6 +11,7 @@ from adomnia.catalog.read import FILE
 from adomnia.errors import Refusal
 from adomnia.ledger import Ledger
 from adomnia.ledger.anchor import Anchor
+from adomnia.ledger.owner import DeclaredPeople
 from adomnia.ledger.places import MEMORY, FilePlace
 from adomnia.ledger.postgres_place import ANCHORED, PostgresPlace
 from adomnia.ledger.schema import explain_errors
@@ -90,7 +91,18 @@ def open_ledger(catalog: Catalog, place: str | Path | LedgerPlace) -> Ledger:
     """The ledger with the budgets that the catalog declares."""
     analysts = {analyst.name: analyst.budget for analyst in catalog.analysts}
     shared = None if isinstance(place, str | Path) else catalog.ledger
-    return Ledger.open(place, catalog.budget, analysts, None if shared is None else shared.lifetime_budget)
+    lifetime = None if shared is None else shared.lifetime_budget
+    return Ledger.open(place, catalog.budget, analysts, lifetime, describe_people(catalog))
+
+
+def describe_people(catalog: Catalog) -> DeclaredPeople:
+    """Whose rows the tables of a catalog hold."""
+    links = {table.name: catalog.resolve_link(table.link) for table in catalog.tables if not table.public}
+    written = {
+        name: "" if link is None else f"{link.column} -> {link.parent}.{link.parent_column}"
+        for name, link in links.items()
+    }
+    return DeclaredPeople(catalog.version, str(catalog.unit), written)
 
 
 def _find_place(folder: Path, dataset: str, shared: SharedLedger | None) -> LastingPlace:

@@ -163,7 +163,8 @@ def protect(  # noqa: PLR0913 - what is declared has to be said
         with _explain_memory(room):
             loaded = engine.load(catalog, protected.frames, progress, spill=room)
         opened.callback(loaded.close)
-        accounts = opened.enter_context(open_ledger(catalog, ledger))
+        with _refuse_in_python():
+            accounts = opened.enter_context(open_ledger(catalog, ledger))
         curator = Curator(catalog, loaded, accounts, SystemBits(), progress)
         known = {name: protected.frames[name] for name in public or {}}
         session = OwnSession(curator, known, opened.pop_all(), partial(_read_again, data, public or {}, declared))

@@ -25,6 +25,10 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ),
         (r"with approximate = true in \[budget\], which is the owner's to set, add", f"{_DELTA}, and add"),
         (r"have the owner set approximate = true in \[budget\]", _DELTA),
+        (
+            r"raise `version` in catalog.toml, or declare it as before",
+            "pass unit= and links= as before, or another ledger=",
+        ),
         (r"name a table of the catalog", r"name a table that was passed to adomnia.protect"),
     )
 )

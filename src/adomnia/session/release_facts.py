@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from adomnia.curator.measurements import Record
+from adomnia.errors import Refusal
 from adomnia.plans.canonical import canonical
 from adomnia.pricing.bills import format_cost
 from adomnia.privacy.amounts import show_up
@@ -43,8 +44,12 @@ def keep_release(  # noqa: PLR0913 - what is told of a release
 ) -> Release:
     """Make the release of an answer, and keep it."""
     receipt, product = answer.receipt, answer.product
-    if receipt is None or product is None:
-        raise TypeError("Release answer must have a receipt and a product: every method of the chapter has one.")
+    if receipt is None:
+        raise TypeError("Release answer must have a receipt: a release is paid for.")
+    if product is None:  # every method of the chapter has one, but a stored answer has none
+        why = "was measured by another version of this program, and this one would make another release of it"
+        fix = "put back its folder from a backup, or name another price, which is paid for anew"
+        raise Refusal(f"Release {name}", why, fix, code="other_version")
     stored = curator.ledger.answer(receipt.analyst, receipt.request_id)
     payload = b"[]" if stored is None else stored.payload
     (question,) = batch.questions

@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from adomnia.catalog.model import is_name
-from adomnia.curator.paying import PaymentRequest, Reservation, measure, pay, prove, replay
+from adomnia.curator.paying import PaymentRequest, Reservation, measure, pay, prove
 from adomnia.engines.contract import silent
 from adomnia.errors import AdomniaError, Failure, Refusal
 from adomnia.explaining.balances import warn_account
@@ -27,6 +27,7 @@ from adomnia.session.release_charges import MOST_RELEASES, PREFIX
 from adomnia.session.release_checks import check_limits, check_maker, check_release, check_release_name, taken_name
 from adomnia.session.release_facts import describe_guarantee, hash_catalog, keep_release, name_method
 from adomnia.session.release_store import ReleaseEntry
+from adomnia.session.replaying import replay_answers, show_answers
 from adomnia.session.sizes import measure_size
 from adomnia.work import allow
 
@@ -218,11 +219,11 @@ def _pay_and_keep(making: _Making, priced: Sequence[Priced], made_by: str, progr
     paid = pay(curator.kernel, PaymentRequest(None, making.request, making.identity(priced), asked), priced)
     with allow():  # it is paid for
         if isinstance(paid, Reservation):
-            evaluated, receipt = measure(curator.kernel, paid)
-            outcome = Outcome(evaluated, receipt, replayed=False, left=curator.ledger.left(None))
+            drafts, receipt = measure(curator.kernel, paid, show_answers(priced, making.batch.confidence))
+            outcome = Outcome(drafts, receipt, replayed=False, left=curator.ledger.left(None))
         else:
-            outcome = _replay(curator, priced, paid)
-        (answer,) = build_answers(outcome, making.batch.confidence)
+            outcome = _replay(making, priced, paid)
+        (answer,) = build_answers(outcome)
         return keep_release(curator, making.name, making.batch, answer, progress, made_by=made_by, private=False)
 
 
@@ -244,13 +245,14 @@ def _open_published(curator: Curator, receipt: Receipt) -> Release:
             why = "cannot be built again: the catalog means something else by its question now"
             fix = "put back its folder from a backup"
             raise Refusal(f"Release {name}", why, fix, code="catalog_changed") from None
-        (answer,) = build_answers(_replay(curator, priced, stored), batch.confidence)
+        (answer,) = build_answers(_replay(making, priced, stored))
         made = {"made_by": label["made_by"], "catalog": label["catalog"], "private": False}
         return keep_release(curator, name, batch, answer, silent, **made)
 
 
-def _replay(curator: Curator, priced: Sequence[Priced], stored: StoredAnswer) -> Outcome:
-    return Outcome(replay(priced, stored), stored.receipt, replayed=True, left=curator.ledger.left(None))
+def _replay(making: _Making, priced: Sequence[Priced], stored: StoredAnswer) -> Outcome:
+    drafts = replay_answers(priced, stored, making.batch.confidence)
+    return Outcome(drafts, stored.receipt, replayed=True, left=making.curator.ledger.left(None))
 
 
 def _identify(name: str, batch: Batch, priced: Sequence[Priced]) -> bytes:

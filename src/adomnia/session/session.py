@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from adomnia.curator.paying import PaymentRequest, Reservation, measure, pay, prove, replay
+from adomnia.curator.paying import PaymentRequest, Reservation, measure, pay, prove
 from adomnia.errors import Refusal
 from adomnia.explaining.balances import warn
 from adomnia.explaining.explanations import explain, is_explain, without_explain
@@ -50,8 +50,10 @@ from adomnia.session.recalled import Recalled
 from adomnia.session.release_page import ReleaseList, describe_release
 from adomnia.session.released import answer_released
 from adomnia.session.releasing import find_receipt, find_release, keep_private, list_releases, price_release, publish
+from adomnia.session.replaying import recall_stored, replay_answers, show_answers
 from adomnia.session.request_ids import choose_request_id
 from adomnia.session.sizes import check_size, count_storage, measure_size, size_of_rows
+from adomnia.session.stored_answers import refuse_level
 from adomnia.session.table import PrivateTable, open_table
 from adomnia.sql.reading.creating import read_creation
 from adomnia.sql.reading.parameters import translate_places
@@ -70,6 +72,7 @@ if TYPE_CHECKING:
     from adomnia.pricing.vacuity import Verdict
     from adomnia.privacy.events import Pure
     from adomnia.releases.model import Release
+    from adomnia.session.answering import DraftAnswer
     from adomnia.session.columns import KeyColumn
     from adomnia.session.curator import Curator
     from adomnia.session.explanation import Explanation
@@ -209,14 +212,28 @@ class LocalSession(DerivedSession):
         try:
             priced = self._price_as_before(batch, kept.receipt)
         except Refusal:
-            why, fix = "was answered under a catalog that meant something else by it", "ask again"
-            raise Refusal(f"Request {request_id}", why, fix, code="catalog_changed") from None
+            return Recalled(self._recall_stored(kept, place, confidence), batch, place, None)
         if batch.version != self._curator.catalog.version:  # what caps leave out is known of today's rows alone
             priced = [replace(each, caps=tuple(replace(cap, leaves_out=None) for cap in each.caps)) for each in priced]
         self._curator.admit(measure_size(priced))
-        outcome = replace(_replay(priced, kept), left=self._curator.ledger.left(self.analyst))
-        answer = build_answers(outcome, confidence or batch.confidence)[place]
-        return Recalled(answer, batch, place, priced[place])
+        drafts = replay_answers(priced, kept, confidence or batch.confidence)
+        return Recalled(self._choose(drafts, kept, place, confidence), batch, place, priced[place])
+
+    def _recall_stored(self, kept: StoredAnswer, place: int, confidence: float | None) -> Answer:
+        """An answer as it was given, where the catalog means something else by its question now."""
+        drafts = recall_stored(kept)
+        if drafts is None:
+            why, fix = "was answered under a catalog that meant something else by it", "ask again"
+            raise Refusal(f"Request {kept.receipt.request_id}", why, fix, code="catalog_changed")
+        return self._choose(drafts, kept, place, confidence)
+
+    def _choose(
+        self, drafts: Sequence[DraftAnswer], kept: StoredAnswer, place: int, confidence: float | None
+    ) -> Answer:
+        """The answer in one place, if it is at the confidence that is asked for: one that is stored has its own."""
+        if confidence is not None and drafts[place].confidence != confidence:
+            raise refuse_level(drafts[place].confidence)
+        return build_answers(Outcome(drafts, kept.receipt, True, self._curator.ledger.left(self.analyst)))[place]
 
     def take(self, receipt: Receipt, request_id: str | None = None) -> Answer:
         """The very answer that another analyst paid for, at the expense of one's own budget alone, or a Refusal.
@@ -353,8 +370,8 @@ class LocalSession(DerivedSession):
                 f"Request {receipt.request_id!r}", "has no answer of yours", "ask again", code="unknown_answer"
             )
         priced = self._price_as_before(batch, kept.receipt)
-        outcome = replace(_replay(priced, kept), left=self._curator.ledger.left(self.analyst))
-        return build_answers(outcome, batch.confidence)[0]
+        drafts = replay_answers(priced, kept, batch.confidence)
+        return build_answers(Outcome(drafts, kept.receipt, True, self._curator.ledger.left(self.analyst)))[0]
 
     def _find_vacuous(self, verdicts: Sequence[Verdict | None], request: PaymentRequest) -> Verdict | None:
         """What is known to say almost nothing and is not sold, if anything is, unless it was paid for before."""
@@ -401,10 +418,10 @@ class LocalSession(DerivedSession):
             with self._curator.ledger.lock("question", identity.hex()):
                 wanted = PaymentRequest(self.analyst, request, identity, batch.to_text(), source=source)
                 priced, paid = self._judge_and_pay(batch, plans, priced, wanted, anyway=anyway)
-                outcome = self._measure(paid) if isinstance(paid, Reservation) else _replay(priced, paid)
+                outcome = self._give(paid, priced, batch.confidence)
         left = outcome.left or self._curator.ledger.left(self.analyst)
         with allow():  # it is paid for
-            answers = build_answers(replace(outcome, left=left), batch.confidence)
+            answers = build_answers(replace(outcome, left=left))
             if outcome.kept is not None:
                 self._curator.counts.note(self.analyst, outcome.kept, batch, plans, answers[0])
             return answers
@@ -434,12 +451,12 @@ class LocalSession(DerivedSession):
                 priced = self._price_plans(batch, plans, self._next_price())
                 priced, paid = self._judge_and_pay(batch, plans, priced, request, anyway=anyway)
             if isinstance(paid, Reservation):
-                return self._measure(paid)
+                return self._give(paid, priced, batch.confidence)
             stored = paid
         with allow():  # it is paid for: perhaps just now, where somebody else's answer is shared
             priced = batch.price(plans, self._curator.catalog, price_of(stored.receipt.event))
             self._curator.admit(measure_size(priced))
-            return _replay(priced, stored)
+            return self._give(stored, priced, batch.confidence)
 
     def _pay(self, request: PaymentRequest, priced: Sequence[Priced]) -> Reservation | StoredAnswer:
         """Pays, once there is room for the answer in memory and in the ledger: how much it needs is public."""
@@ -448,9 +465,12 @@ class LocalSession(DerivedSession):
         storage = count_storage(self._declared, size, request.asked)
         return pay(self._curator.kernel, replace(request, storage=storage), priced)
 
-    def _measure(self, paid: Reservation) -> Outcome:
-        evaluated, receipt = measure(self._curator.kernel, paid)
-        return Outcome(evaluated, receipt, replayed=False, left=paid.hold.left, kept=paid.hold.kept)
+    def _give(self, paid: Reservation | StoredAnswer, priced: Sequence[Priced], confidence: float) -> Outcome:
+        """What was paid for: measured now, or given again."""
+        if not isinstance(paid, Reservation):
+            return Outcome(replay_answers(priced, paid, confidence), paid.receipt, replayed=True)
+        drafts, receipt = measure(self._curator.kernel, paid, show_answers(priced, confidence))
+        return Outcome(drafts, receipt, replayed=False, left=paid.hold.left, kept=paid.hold.kept)
 
     def _with_analyst(self, request_id: str) -> str:
         """A request id with its analyst before it: two analysts may use the same id."""
@@ -470,7 +490,3 @@ class LocalSession(DerivedSession):
             if same == receipt.plan:
                 return priced
         raise Refusal("The catalog", "means something else by it", "ask again", code="catalog_changed")
-
-
-def _replay(priced: Sequence[Priced], stored: StoredAnswer) -> Outcome:
-    return Outcome(replay(priced, stored), stored.receipt, replayed=True)

@@ -11,7 +11,7 @@ from adomnia.errors import Refusal
 from adomnia.ledger.storage import Storage
 from adomnia.plans.formulas import statistics_of
 from adomnia.pricing.quotes import list_measures, rehearse_plan
-from adomnia.privacy.keys import is_open, key_cells
+from adomnia.privacy.keys import Key, is_open, key_cells
 from adomnia.work import remember
 
 if TYPE_CHECKING:
@@ -28,17 +28,28 @@ NUMBER_BYTES = 21  # of a stored number: the digits of 64 bits, a sign and a com
 LARGE_NUMBER_BYTES = 60  # of one that 64 bits do not hold
 FOUND_BYTES = 100  # of a value that is found, and stored beside the numbers
 ENTRY_BYTES = 2_000  # of the entries of a question, beside its text
+RESULT_BYTES = 4_000  # of an answer as it was given, beside its cells: notes, caps
+OUTPUT_BYTES = 500  # of an output of it, beside its cells and its name
+CELL_BYTES = 40  # of a number of it, with both ends of its interval
+LABEL_BYTES = 30  # of a value of a key, and of the place of a row
+TABLE_BYTES = 20_000  # of the table of a method, beside its cells
+MOST_RESULT_BYTES = 2**25  # of an answer that is kept as it was given; of a larger one there are hashes alone
+_TABLE_CELLS = 10  # of a method, for each number that is measured for it
 _KEPT = 64  # plans of which the size is remembered: it is asked for twice
 _LARGEST = 2**62  # half of what 64 bits hold: noise comes on top
 
 
 @dataclass(frozen=True)
 class AnswerSize:
-    """The numbers that are measured, those of the largest output among them, and the bytes that are stored."""
+    """The numbers that are measured, those of the largest output among them, and the bytes that are stored.
+
+    Of these, `result_bytes` are of the answer as it was given.
+    """
 
     numbers: int
     largest: int
     stored_bytes: int
+    result_bytes: int = 0
 
 
 def measure_size(priced: Sequence[Priced]) -> AnswerSize:
@@ -48,6 +59,7 @@ def measure_size(priced: Sequence[Priced]) -> AnswerSize:
         numbers=sum(size.numbers for size in sizes),
         largest=max(size.largest for size in sizes),
         stored_bytes=sum(size.stored_bytes for size in sizes),
+        result_bytes=sum(size.result_bytes for size in sizes),
     )
 
 
@@ -72,16 +84,30 @@ def count_storage(analyst: Analyst, size: AnswerSize, asked: str) -> Storage:
     return Storage(size.stored_bytes + len(asked) + ENTRY_BYTES, analyst.quota.storage)
 
 
+def bound_result(plan: Plan, price: Price) -> int:
+    """The most bytes that an answer may take in the ledger as it was given: one that takes more is not kept so."""
+    if plan.view is not None:
+        numbers = sum(map(_count, list_measures(plan, price)))
+        return min(TABLE_BYTES + CELL_BYTES * _TABLE_CELLS * numbers, MOST_RESULT_BYTES)
+    row, said = LABEL_BYTES, RESULT_BYTES
+    for output in plan.outputs:
+        row += LABEL_BYTES if isinstance(output.source, Key) else CELL_BYTES
+        said += OUTPUT_BYTES + len(output.name)
+    return min(said + row * plan.rows, MOST_RESULT_BYTES)
+
+
 @remember(_KEPT)
 def _measure_plan(plan: Plan, price: Price) -> AnswerSize:
     distinct = list_measures(plan, price)  # refuses prices for which no noise can be drawn
     measures = dict(zip(plan.statistics, rehearse_plan(plan, price), strict=True))
     outputs = (set(chain.from_iterable(map(measures.__getitem__, statistics_of(term)))) for term in plan.terms)
+    result = bound_result(plan, price)
     found = prod(len(key_cells(key)) for key in plan.keys if is_open(key)) if any(map(is_open, plan.keys)) else 0
     return AnswerSize(
         numbers=sum(map(_count, distinct)),
         largest=max(sum(map(_count, each)) for each in outputs),
-        stored_bytes=sum(_count(each) * _number_bytes(each) for each in distinct) + FOUND_BYTES * found,
+        stored_bytes=sum(_count(each) * _number_bytes(each) for each in distinct) + FOUND_BYTES * found + result,
+        result_bytes=result,
     )
 
 

@@ -164,6 +164,9 @@ class Statistic(Protocol):
     The first round measures `queries`, in their order, and a price is split over these: the part of each pays for all
     that follows from it in later rounds. Statistics that share a query, its price and its continuation measure the
     same from there on, so that together they pay for it once.
+
+    A class whose rounds are changed, for whatever reason, has `rules: ClassVar[int]` raised by one, from 1: answers
+    are then stored under other identities, and those of before are shown as they were given.
     """
 
     @property

@@ -38,7 +38,7 @@ def test_an_answer_that_never_fits_is_refused_for_good():
     memory = AnswerMemory(NEEDED - 1)
     with (
         memory.job(),
-        pytest.raises(Refusal, match=r"needs about 300 MB to be answered, and there are 299\b") as refused,
+        pytest.raises(Refusal, match=r"needs about 305 MB to be answered, and there are 304\b") as refused,
     ):
         memory.admit(LARGE)
     assert refused.value.code == "too_many_cells"

@@ -17,13 +17,22 @@ __all__ = ["list_fields"]
 
 def list_fields(recalled: Recalled) -> dict[str, str]:
     """The fields by their names: the text, what was named to pay, and else what it cost."""
-    question, price = recalled.question, recalled.priced.price
-    if question.error is not None:
-        pay, paid = "error", text_of(exact(question.error, "Question", "error"))
-    else:
-        pay, paid = ("epsilon" if isinstance(price, Pure) else "rho"), text_of(amount(price))
+    question = recalled.question
+    pay, paid = _read_payment(recalled)
     fields = {"sql": question.text, "pay": pay, "amount": paid}
     fields |= {"effort": question.effort, "inference": question.inference}
     if question.delta is not None:
         fields["delta"] = text_of(exact(question.delta, "Question", "delta"))
     return fields if question.rows is None else {**fields, "rows": str(question.rows)}
+
+
+def _read_payment(recalled: Recalled) -> tuple[str, str]:
+    """How it was paid for, and how much: of a question that the catalog reads otherwise now, what was named."""
+    question, priced = recalled.question, recalled.priced
+    if question.error is not None:
+        return "error", text_of(exact(question.error, "Question", "error"))
+    if priced is not None:
+        return "epsilon" if isinstance(priced.price, Pure) else "rho", text_of(amount(priced.price))
+    named = "epsilon" if question.rho is None else "rho"
+    given = getattr(question, named)
+    return named, "" if given is None else text_of(exact(given, "Question", named))

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from adomnia.server.bodies import malformed_request
 from adomnia.server.console.answers.asked import list_fields
-from adomnia.server.console.answers.bill import build_bill
+from adomnia.server.console.answers.bill import Bill, build_bill
 from adomnia.server.console.answers.copying import AnswerPlace, write_copies
 from adomnia.server.console.answers.drawing import STYLES, SVG, draw
 from adomnia.server.console.answers.exports import check_form, encode_file, name_file
@@ -51,9 +51,10 @@ def build_paid_view(visit: Visit, recalled: Recalled, reading: AnswerReading, se
     receipt, catalog = recalled.answer.receipt, visit.curator.catalog
     assert receipt is not None  # noqa: S101 - whatever is recalled was paid for
     rows = f"{API}/datasets/{catalog.name}{reading.file_address(receipt.request_id, '')}"
+    explained = recalled.explain()
     paid = PaidDetails(
         build_receipt(receipt, visit.curator.ledger),
-        build_bill(*recalled.explain()),
+        Bill(()) if explained is None else build_bill(*explained),
         write_copies(recalled, AnswerPlace(server, catalog.name, receipt.request_id)),
         len(recalled.batch.questions),
         rows,

@@ -21,6 +21,9 @@ __all__ = ["Consequence", "describe_policy", "list_consequences"]
 _LISTED = 5  # names in one sentence
 
 
+_OTHER_PEOPLE = "Other rows count for a person, which is another version of the data: raise the version, or it is"
+
+
 @dataclass(frozen=True)
 class Consequence:
     """One sentence, and what it is about.
@@ -54,6 +57,8 @@ def _tell_dataset(before: Catalog, after: Catalog) -> Iterator[Consequence]:
     if before.unit != after.unit:
         says = f"Another presence is hidden. {after.unit.promise()} Budgets that were spent were about {before.unit}."
         yield Consequence("unit", says, "stop")
+        if before.version == after.version:
+            yield Consequence("unit", f"{_OTHER_PEOPLE} refused when it is opened.", "stop")
     yield from _tell_version(before, after)
     if before.minimum_frequency != after.minimum_frequency:
         says = f"Values that nobody declared are named if at least {after.minimum_frequency:,} people have them."
@@ -67,7 +72,7 @@ def _tell_version(before: Catalog, after: Catalog) -> Iterator[Consequence]:
     if before.version == after.version:
         return
     again = "Questions that were answered before are measured and paid for again: answers are kept by version."
-    older = "Answers so far can still be read where the catalog still means the same. What was spent stays spent."
+    older = "Answers so far can still be read. What was spent stays spent."
     yield Consequence("version", f"{again} {older}", "price")
     if after.version < before.version:
         says = f"Version {after.version} is an older one: it opens only if all files are as they were then."
@@ -157,7 +162,7 @@ def _tell_tables(before: Catalog, after: Catalog) -> Iterator[Consequence]:
     for table in before.tables:
         if after.table(table.name) is None:
             yield Consequence(
-                table.name, "May not be asked about any more; answers about it can no longer be read.", "stop"
+                table.name, "May not be asked about any more; answers about it can be read as they were given.", "stop"
             )
 
 
@@ -168,6 +173,8 @@ def _tell_source(former: Table, table: Table, same_version: bool) -> Iterator[Co
     if read[0] != read[1] and same_version:
         says = "Its file is read in another way, which is another version of the data: raise the version, or it is"
         yield Consequence(table.name, f"{says} refused when it is opened.", "stop")
+    if former.link != table.link and same_version:
+        yield Consequence(table.name, f"{_OTHER_PEOPLE} refused when it is opened.", "stop")
 
 
 def _tell_cap(former: Table, table: Table) -> Iterator[Consequence]:
@@ -259,12 +266,10 @@ def _tell_views(before: Catalog, after: Catalog) -> Iterator[Consequence]:
         if name not in old:
             yield Consequence(name, "Is a new view: analysts may ask about it as about a table.")
         elif old[name] != new[name]:
-            yield Consequence(
-                name, "The view means something else: earlier answers from it can no longer be read.", "price"
-            )
+            yield Consequence(name, "The view means something else: questions about it are paid for again.", "price")
     for name in old:
         if name not in new:
-            yield Consequence(name, "The view is gone: earlier answers from it can no longer be read.", "stop")
+            yield Consequence(name, "The view is gone: answers from it can be read as they were given.", "stop")
 
 
 def _tell_opening(before: Catalog, after: Catalog) -> Iterator[Consequence]:
@@ -274,8 +279,10 @@ def _tell_opening(before: Catalog, after: Catalog) -> Iterator[Consequence]:
         yield Consequence("index", says)
     changed = [table.name for table in after.tables if _has_other_plans(before.table(table.name), table)]
     for name in changed:
-        says = "Earlier answers about this table, also those that do not use what changed, can no longer be read, and"
-        again = "the same questions are paid for again. If the declaration is put back, they can be read again."
+        says = (
+            "Questions about this table, also those that do not use what changed, are paid for again. Earlier answers"
+        )
+        again = "can be read as they were given; if the declaration is put back, they are given again for free."
         yield Consequence(name, f"{says} {again}", "price")
     if changed and before.version == after.version:
         says = "No new version is needed: indexes and answers are kept by what was declared when they were made."
