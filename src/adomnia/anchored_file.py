@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from adomnia.errors import Refusal
+from adomnia.errors import Refusal, Unavailable
 from adomnia.ledger.anchor import lock_patiently
 from adomnia.ledger.files import FilesReplacedError, identify, identify_open
 from adomnia.ledger.sqlite import (
@@ -38,10 +38,11 @@ if TYPE_CHECKING:
 
     from adomnia.ledger.sqlite import FileFormat
 
-__all__ = ["MARKS", "AnchoredFile"]
+__all__ = ["MARKS", "AnchoredFile", "Memory"]
 
 MARKS = "CREATE TABLE marks (number INTEGER PRIMARY KEY, name TEXT NOT NULL)"
-"""The table of the newest two changes, which every format of such a file has."""
+"""The table of the newest changes, which every format of such a file has."""
+_KEPT = 1000  # changes: so long can a process find out that a copy went its own way
 _ANCHOR, _JOURNAL, _LOG = ".anchor", "-journal", "-wal"
 _NAMES = ("", _ANCHOR, _LOG)  # the last is nobody's: SQLite would take it for newer than the file
 _LINE = re.compile(r"([0-9]{20}) ([0-9a-f]{32})\n")
@@ -58,6 +59,13 @@ class Mark(NamedTuple):
 _NOTHING = Mark(0, "")  # what an anchor says that was just made
 
 
+class Memory:
+    """The newest change that a process has seen; all its connections to one file go by the same."""
+
+    def __init__(self) -> None:
+        self.newest = _NOTHING
+
+
 class AnchoredFile:
     """A connection to the file, used by one thread at a time, and opened again when its files are not the same.
 
@@ -66,18 +74,22 @@ class AnchoredFile:
     """
 
     def __init__(
-        self, path: Path, file_format: FileFormat, prepare: Callable[[sqlite3.Connection], None] = lambda _: None
+        self,
+        path: Path,
+        file_format: FileFormat,
+        prepare: Callable[[sqlite3.Connection], None] = lambda _: None,
+        memory: Memory | None = None,
     ) -> None:
         self._path, self._format, self._prepare = path, file_format, prepare
         self._anchor = _Anchor(Path(f"{path}{_ANCHOR}"))
-        self._lock, self._ended, self._seen = Lock(), False, _NOTHING
+        self._lock, self._ended, self._memory = Lock(), False, memory or Memory()
         self._files: tuple[tuple[int, int] | None, ...] = ()
         self._connection: sqlite3.Connection | None = None
         self._connect()
 
     def may_wait(self) -> bool:
         """Whether reading may have to wait: somebody is just writing, or the file has to be opened again."""
-        return identify(self._path, (*_NAMES, _JOURNAL)) != (*self._files, None)
+        return self._identify(_JOURNAL) != (*self._files, None)
 
     def read(self, look: Callable[[sqlite3.Connection], _Result]) -> _Result:
         """Look at a snapshot that has every change which was reported as done before."""
@@ -90,7 +102,7 @@ class AnchoredFile:
             connection = self._connect()
             with self._anchor.lock() as anchor:
                 with write_transaction(connection, self._format):
-                    newest = self._compare(_read_marks(connection), anchor.mark)
+                    newest = self._compare(connection, _read_marks(connection), anchor.mark)
                     anchor.advance(newest)  # before the next change, so that the file is never two ahead of it
                     self._check_files()
                     check_writable(self._path)
@@ -98,7 +110,7 @@ class AnchoredFile:
                     mark = _add_mark(connection, newest)
                 self._check_files()  # else it went into a file that nobody will find again
                 anchor.advance(mark)
-                self._seen = mark
+                self._memory.newest = mark
 
     def close(self) -> None:
         """Close the file for good."""
@@ -113,7 +125,7 @@ class AnchoredFile:
             try:
                 marks = _read_marks(connection)
                 # Nobody commits while this transaction lasts, so the anchor cannot have gone past these marks.
-                self._compare(marks, self._anchor.read())
+                self._compare(connection, marks, self._anchor.read())
                 return look(connection)
             finally:
                 if connection.in_transaction:
@@ -123,7 +135,7 @@ class AnchoredFile:
         """The connection to the files that stand at their names now."""
         if self._ended:
             raise sqlite3.ProgrammingError("closed")
-        if self._connection is not None and identify(self._path, _NAMES) != self._files:
+        if self._connection is not None and self._identify() != self._files:
             self._let_go()
         if self._connection is None:
             self._open()
@@ -131,40 +143,43 @@ class AnchoredFile:
         return self._connection
 
     def _open(self) -> None:
+        if self._path.is_symlink():  # SQLite would look for a journal and a log beside the file that it leads to
+            why, fix = "is a symbolic link", "put the file itself in its place"
+            raise Unavailable(self._format.name, why, fix, self._format.code)
         with self._anchor.lock() as anchor:
-            is_first = max(anchor.mark, self._seen) == _NOTHING
-            database, log = identify(self._path, ("", _LOG))
+            is_first = max(anchor.mark, self._memory.newest) == _NOTHING
+            database, _, log = self._identify()
             if not is_first and (database is None or log is not None):
                 raise FilesReplacedError
             connection = connect_checked(self._path, self._format, _keep_journal)
             try:
                 with write_transaction(connection, self._format):
                     _make_tables(connection, self._format)
-                    marks = _read_marks(connection)
-                    if is_first and not marks:
-                        marks = [_add_mark(connection, _NOTHING)]
-                    newest = self._compare(marks, anchor.mark)
+                    marks = _read_marks(connection) or [_add_mark(connection, _NOTHING)]
+                    newest = self._compare(connection, marks, anchor.mark)
                     self._prepare(connection)
                 identify_open(self._path, ("",))
                 anchor.advance(newest)
             except BaseException:
                 connection.close()
                 raise
-            self._connection, self._files = connection, identify(self._path, _NAMES)
+            self._connection, self._files = connection, self._identify()
 
-    def _compare(self, marks: list[Mark], anchored: Mark) -> Mark:
+    def _compare(self, connection: sqlite3.Connection, marks: list[Mark], anchored: Mark) -> Mark:
         """The newest change; an error if the anchor, or this process, knows of one that the file does not have."""
         newest = marks[0] if marks else _NOTHING
         is_behind = anchored not in {*marks, _NOTHING}
-        went_back = newest.number <= self._seen.number and newest != self._seen
-        if newest == _NOTHING or is_behind or went_back:
+        if is_behind or _lacks(connection, newest, self._memory.newest):
             raise FilesReplacedError
-        self._seen = newest
+        self._memory.newest = newest
         return newest
 
     def _check_files(self) -> None:
-        if identify(self._path, _NAMES) != self._files:
+        if self._identify() != self._files:
             raise FilesReplacedError
+
+    def _identify(self, *others: str) -> tuple[tuple[int, int] | None, ...]:
+        return identify(self._path, (*_NAMES, *others), follow_links=False)
 
     @contextmanager
     def _letting_go(self) -> Iterator[None]:
@@ -268,11 +283,20 @@ def _make_tables(connection: sqlite3.Connection, file_format: FileFormat) -> Non
 
 def _read_marks(connection: sqlite3.Connection) -> list[Mark]:
     """The newest change and the one before it."""
-    return [Mark(*row) for row in connection.execute("SELECT number, name FROM marks ORDER BY number DESC").fetchall()]
+    rows = connection.execute("SELECT number, name FROM marks ORDER BY number DESC LIMIT 2").fetchall()
+    return [Mark(*row) for row in rows]
+
+
+def _lacks(connection: sqlite3.Connection, newest: Mark, seen: Mark) -> bool:
+    """Whether a file does not have a change; of one that is too long ago to be kept nobody knows."""
+    if newest.number <= seen.number:
+        return newest != seen
+    named = connection.execute("SELECT name FROM marks WHERE number = ?", (seen.number,)).fetchone()
+    return named not in {None, (seen.name,)}
 
 
 def _add_mark(connection: sqlite3.Connection, newest: Mark) -> Mark:
     mark = Mark(newest.number + 1, SystemBits().words(2).tobytes().hex())
     connection.execute("INSERT INTO marks VALUES (?, ?)", mark)
-    connection.execute("DELETE FROM marks WHERE number < ?", (newest.number,))
+    connection.execute("DELETE FROM marks WHERE number <= ?", (mark.number - _KEPT,))
     return mark

@@ -166,6 +166,7 @@ def test_a_head_that_is_kept_elsewhere_is_a_witness(asked, typed):
     code, printed, complained = typed("ledger", "verify", asked, "--head", later.strip())
     assert (code, printed) == (2, "")
     assert f"does not go through the head {later.strip()}" in complained
+    assert "does not go through the head" in read_stamp(asked, VERIFIED).problem  # and the alarm goes off
     code, _, complained = typed("ledger", "verify", asked, "--head", "5")
     assert code == 2
     assert "Head '5' cannot be read" in complained

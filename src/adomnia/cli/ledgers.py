@@ -76,9 +76,14 @@ def verify(
     witnesses = [Head.parse(text) for text in heads or ()]
     place = find_ledger(folder, lifetime)
     anchor = place.anchor.read()  # before the entries: read after them, it could be ahead of them
-    with open_snapshot(place) as records:
-        head = examine(records, anchor) if lifetime else remember_verified(folder, lambda: examine(records, anchor))
+
+    def look() -> Head:
+        head = examine(records, anchor)
         check_witnesses(records, witnesses, receipts or ())
+        return head
+
+    with open_snapshot(place) as records:
+        head = look() if lifetime else remember_verified(folder, look)
         restorations = list_restorations(records)
     _say("The ledger is sound", head, form, restored=[{"entry": entry, "at": at} for entry, at in restorations])
     for entry, at in restorations if form is Format.TABLE else ():

@@ -29,9 +29,11 @@ class FilesReplacedError(OSError):
         super().__init__(errno.ESTALE, "files removed or replaced")
 
 
-def identify(path: Path, suffixes: tuple[str, ...] = _SUFFIXES) -> tuple[tuple[int, int] | None, ...]:
+def identify(
+    path: Path, suffixes: tuple[str, ...] = _SUFFIXES, *, follow_links: bool = True
+) -> tuple[tuple[int, int] | None, ...]:
     """Which files stand at the names of a database, of its log and of its shared memory; None where there is none."""
-    return tuple(_number(f"{path}{suffix}") for suffix in suffixes)
+    return tuple(_number(f"{path}{suffix}", follow_links) for suffix in suffixes)
 
 
 def identify_open(path: Path, suffixes: tuple[str, ...] = _SUFFIXES) -> tuple[tuple[int, int] | None, ...]:
@@ -97,9 +99,9 @@ def _open_for_good(path: Path) -> int | None:
     return None if number is None else _descriptors.get(number)
 
 
-def _number(path: str) -> tuple[int, int] | None:
+def _number(path: str, follow_links: bool = True) -> tuple[int, int] | None:
     try:
-        found = os.stat(path)  # noqa: PTH116 - three of them in each transaction: a Path costs more than the call
+        found = os.stat(path, follow_symlinks=follow_links)  # noqa: PTH116 - called often: a Path costs more than the call
     except (FileNotFoundError, NotADirectoryError):
         return None
     return found.st_dev, found.st_ino

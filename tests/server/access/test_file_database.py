@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import stat
 from contextlib import closing
+from pathlib import Path
 from time import monotonic
 
 import pytest
@@ -115,3 +117,22 @@ def test_a_full_disk_changes_nothing(access):
             access.add_user(f"{number:0>100}", Role.AUDITOR)
             added.append(number)
     assert len(access.users()) == 2 + len(added)
+
+
+def test_nobody_who_tries_to_sign_in_helps_an_older_copy_to_pass_for_a_later_one(tmp_path):
+    """Attempts are written before they are known to fail: each would give the copy a higher number."""
+    files = [tmp_path / f"{ACCESS}{end}" for end in ("", ".anchor")]
+    with Access.open(tmp_path) as command, Access.open(tmp_path) as server:
+        command.add_user("audrey", Role.AUDITOR)
+        secret, token = command.create_token("audrey", "test", 1)
+        older = [shutil.copy(file, f"{file} older") for file in files]
+        command.revoke(token.id)
+        assert server.identify_token(secret) is None
+        for file, copy in zip(files, older, strict=True):
+            shutil.copy(copy, file)
+        for _ in range(3):
+            with pytest.raises(Unavailable):
+                server.sign_in("audrey", PASSWORD, HERE)
+            with pytest.raises(Unavailable):
+                server.identify_token(secret)
+            assert files[0].read_bytes() == Path(older[0]).read_bytes()

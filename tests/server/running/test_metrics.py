@@ -113,7 +113,7 @@ def test_readiness_restarts_and_the_ledger_are_told(metrics, curator):
     assert (told["adomnia_ready"], told["adomnia_worker_restarts_total"]) == (0, 0)
     assert samples(metrics.render(curator))["adomnia_ready"] == 1
     assert told["adomnia_ledger_backup_timestamp_seconds"] == 0
-    assert told["process_resident_memory_bytes"] > 0
+    assert "process_resident_memory_bytes" in told
 
 
 def test_room_is_taken_for_all_that_a_worker_may_count(start_worker, tmp_path, monkeypatch):

@@ -21,11 +21,32 @@ sys.stdin.read()
 """
 
 
+@pytest.fixture
+def exact(monkeypatch):
+    """As /proc has it: the steps in which it is told are larger than what a test uses."""
+    monkeypatch.setattr(module, "_STEP_SECONDS", 2**-10)
+    monkeypatch.setattr(module, "_STEP_BYTES", 1)
+
+
 def told(parent, workers=()):
     families = list(measure_processes(parent, workers))
     return {sample.name: sample.value for family in families for sample in family.samples}
 
 
+def test_what_one_question_takes_of_processor_and_memory_is_not_told(monkeypatch):
+    """Both depend on the data, and times of answers are told by edges of buckets alone."""
+    usage = module._read(os.getpid())
+    ticks, pages = os.sysconf("SC_CLK_TCK"), 2**26 // os.sysconf("SC_PAGE_SIZE")
+    found = []
+    for ran, took in ((0, 0), (1, 1), (10 * ticks - 1, pages - 1)):
+        using = replace(usage, own_time=20 * ticks + ran, ended_children_time=0, pages=3 * pages + took)
+        monkeypatch.setattr(module, "_read", lambda _, using=using: using)
+        found.append(told(os.getpid()))
+    assert {each["process_cpu_seconds_total"] for each in found} == {20.0}
+    assert {each["process_resident_memory_bytes"] for each in found} == {3 * 2**26}
+
+
+@pytest.mark.usefixtures("exact")
 def test_one_process_is_told_as_prometheus_tells_it():
     found = told(os.getpid())
     assert set(found) == {
@@ -41,6 +62,7 @@ def test_one_process_is_told_as_prometheus_tells_it():
     assert 0 < found["process_start_time_seconds"] <= time() + 1
 
 
+@pytest.mark.usefixtures("exact")
 def test_workers_are_added_and_the_time_of_one_that_ended_is_not_lost():
     before = told(os.getpid())
     with Popen([sys.executable, "-c", BUSY], stdin=PIPE, stdout=PIPE) as worker:

@@ -7,7 +7,7 @@ import sqlite3
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from adomnia.anchored_file import MARKS, AnchoredFile
+from adomnia.anchored_file import MARKS, AnchoredFile, Memory
 from adomnia.ledger.sqlite import FileFormat, Trouble, explain_error, name_error, name_file
 from adomnia.server.access import shares
 from adomnia.server.access.database import AccessTransaction, Database, run_now
@@ -86,9 +86,10 @@ class FileDatabase(Database):
         self._told: str | None = None  # the error that the log has since the last success
         with self._explain_errors():
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._writer = AnchoredFile(path, ACCESS_FORMAT)
+            memory = Memory()  # one for both: else whoever only tries to sign in could write on into an older copy
+            self._writer = AnchoredFile(path, ACCESS_FORMAT, memory=memory)
             try:
-                self._reader = AnchoredFile(path, ACCESS_FORMAT)
+                self._reader = AnchoredFile(path, ACCESS_FORMAT, memory=memory)
             except BaseException:
                 self._writer.close()
                 raise

@@ -1,6 +1,7 @@
 """Memory, processor time and open files of all processes of the server together, under the usual names of Prometheus.
 
-Read from /proc; where there is none, these metrics are missing.
+Read from /proc; where there is none, these metrics are missing. Time and memory are told in steps: how much of either
+one question takes depends on the data, and whoever may read metrics may not see that.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ __all__ = ["list_workers", "measure_processes"]
 
 _PROC = Path("/proc")
 _MOST_READS = 3
+_STEP_SECONDS, _STEP_BYTES = 10, 2**26
 
 
 @dataclass(frozen=True)
@@ -49,18 +51,26 @@ def measure_processes(parent: int, workers: Iterable[int]) -> Iterator[Metric]:
     except (OSError, StopIteration):
         return
     ticks, everyone = os.sysconf("SC_CLK_TCK"), [whole, *others]
-    times = sum(each.own_time for each in everyone) + whole.ended_children_time
-    yield CounterMetricFamily("process_cpu_seconds", "User and system time of all processes.", times / ticks)
+    seconds = (sum(each.own_time for each in everyone) + whole.ended_children_time) / ticks
+    yield CounterMetricFamily(
+        "process_cpu_seconds",
+        f"User and system time of all processes, in whole steps of {_STEP_SECONDS} s.",
+        _round_down(seconds, _STEP_SECONDS),
+    )
     yield GaugeMetricFamily(
         "process_resident_memory_bytes",
-        "Resident memory of all processes; what they share counts for each.",
-        sum(each.pages for each in everyone) * os.sysconf("SC_PAGE_SIZE"),
+        f"Resident memory of all processes, in whole steps of {_STEP_BYTES} bytes; what they share counts for each.",
+        _round_down(sum(each.pages for each in everyone) * os.sysconf("SC_PAGE_SIZE"), _STEP_BYTES),
     )
     yield GaugeMetricFamily("process_open_fds", "Open files of all processes.", sum(each.files for each in everyone))
     most = sum(each.most_files for each in everyone)
     yield GaugeMetricFamily("process_max_fds", "How many files all processes may open together.", most)
     started = int(boot.split()[1]) + whole.started / ticks
     yield GaugeMetricFamily("process_start_time_seconds", "When the server was started, in Unix time.", started)
+
+
+def _round_down(amount: float, step: float) -> float:
+    return amount // step * step
 
 
 def _read_consistently(parent: int, workers: list[int]) -> tuple[_Usage, list[_Usage]]:
