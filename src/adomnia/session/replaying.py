@@ -68,9 +68,12 @@ def replay_answers(priced: Sequence[Priced], stored: StoredAnswer, confidence: f
 
 
 def recall_stored(stored: StoredAnswer) -> list[DraftAnswer] | None:
-    """The answers as they were given, whatever their questions mean today; None where none were kept."""
+    """The answers as they were given, whatever their questions mean today; None where none were kept.
+
+    Nor is an answer given whose keys were found in the data: the owner may have raised the minimum frequency since.
+    """
     record = read_record(stored)
-    if record.results is None:
+    if record.results is None or record.names:
         return None
     with _fail_if_damaged(stored):
         shown = [StoredResult.from_record(each).show(None, record.version) for each in record.results]
