@@ -1,9 +1,9 @@
 """Texts in CSV files that no spreadsheet takes for a formula: they may be the words of somebody else.
 
-A text that begins like a formula gets an apostrophe before it. So does a part of it that would be a cell by itself where
-a spreadsheet parts cells by semicolons or tabs, and does not find our quotes at their beginnings. Numbers stay numbers:
-a cell of another type is left as it is. JSON, Arrow and Parquet, which no spreadsheet computes, have all texts as they
-are.
+A text that begins like a formula gets an apostrophe before it. So does a part of it that would be a cell by itself
+where a spreadsheet parts cells by semicolons or tabs, and does not find our quotes at their beginnings. Numbers stay
+numbers: a cell of another type is left as it is. JSON, Arrow and Parquet, which no spreadsheet computes, have all texts
+as they are.
 """
 
 from __future__ import annotations
