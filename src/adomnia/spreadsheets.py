@@ -1,11 +1,14 @@
 """Texts in CSV files that no spreadsheet takes for a formula: they may be the words of somebody else.
 
-A text that begins like a formula gets an apostrophe before it. Numbers stay numbers: a cell of another type is left as
-it is. JSON, Arrow and Parquet, which no spreadsheet computes, have all texts as they are.
+A text that begins like a formula gets an apostrophe before it. So does a part of it that would be a cell by itself
+where a spreadsheet parts cells by semicolons or tabs, and does not find our quotes at their beginnings. Numbers stay
+numbers: a cell of another type is left as it is. JSON, Arrow and Parquet, which no spreadsheet computes, have all texts
+as they are.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,7 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["defuse", "defuse_table"]
 
-_BEGINNINGS = ("=", "+", "-", "@", "\t", "\r", "\n")  # of a formula, or of a blank before one
+_SIGNS = "=+@＝＋＠－-"  # noqa: RUF001 - of a formula; the wide ones count as well where Chinese or Japanese is written
+# What is found, and what stands in its place: of a whole text, and of what follows the end of a cell in it.
+_RULES = ((rf"^([\t\r\n{_SIGNS}])", r"'\1"), (rf"""([;\t\r\n]"*)([{_SIGNS}])""", r"\1'\2"))
 
 
 def defuse(text: str) -> str:
@@ -22,7 +27,9 @@ def defuse(text: str) -> str:
     >>> defuse("=1+1"), defuse("Oslo")
     ("'=1+1", 'Oslo')
     """
-    return f"'{text}" if text.startswith(_BEGINNINGS) else text
+    for found, instead in _RULES:
+        text = re.sub(found, instead, text)
+    return text
 
 
 def defuse_table(table: pa.Table) -> pa.Table:
@@ -42,5 +49,6 @@ def _holds_texts(kind: pa.DataType) -> bool:
 def _defuse_column(texts: pa.ChunkedArray) -> pa.ChunkedArray:
     import pyarrow.compute as pc
 
-    pattern = f"^([{''.join(_BEGINNINGS).replace('-', '')}-])"
-    return pc.replace_substring_regex(texts, pattern=pattern, replacement=r"'\1")
+    for found, instead in _RULES:
+        texts = pc.replace_substring_regex(texts, pattern=found, replacement=instead)
+    return texts

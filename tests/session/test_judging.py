@@ -84,3 +84,23 @@ def test_an_answer_between_two_others_is_not_overlooked(workers):
     one.sql(ABOUT_AGE, epsilon=2, rows=1000)  # for which nobody looks at earlier answers
     with pytest.raises(Refusal, match=r"by your answer between"):
         one.sql(ADULTS.format(21), epsilon=0.05)
+
+
+def test_a_question_is_answered_while_others_of_its_analyst_are_answered_all_the_time(workers, monkeypatch):
+    """Before each payment of one process, another one answers: the question is judged once more, and then paid."""
+    one, other = workers
+    one.sql(ABOUT_AGE, epsilon=1)
+    reserve, tries = Ledger.reserve, []
+
+    def answer_before(ledger, *given, **named):
+        tries.append(named["seen"])
+        monkeypatch.setattr(Ledger, "reserve", reserve)
+        other.sql(ADULTS.format(20 + len(tries)), epsilon=1)
+        if len(tries) < 5:
+            monkeypatch.setattr(Ledger, "reserve", answer_before)
+        return reserve(ledger, *given, **named)
+
+    monkeypatch.setattr(Ledger, "reserve", answer_before)
+    assert not one.sql(COUNT, epsilon=10).replayed
+    assert len(tries) == 2
+    assert one.budget().personal.spent.epsilon_units == 13 * 10**12

@@ -18,6 +18,16 @@ def store(request, tmp_path):
     return ReleaseStore(tmp_path / "releases" if request.param == "folder" else None)
 
 
+@pytest.mark.parametrize("name", ["person", "Rank", "_", "own"])
+def test_every_name_that_an_analyst_may_have_has_a_folder_of_its_own(tmp_path, name):
+    """No table is called person or rank, but analysts may be."""
+    own = make_release(private=True, made_by=name)
+    ReleaseStore(tmp_path).keep(own, silent)
+    assert [each.name for each in tmp_path.iterdir()] == [f"{name}.own"]
+    assert is_same(ReleaseStore(tmp_path).find("ages", name), own)
+    assert ReleaseStore(tmp_path).find("ages") is None
+
+
 def test_a_release_is_kept_and_told_of(store):
     assert store.find("ages") is store.describe("ages") is None
     assert store.names() == []

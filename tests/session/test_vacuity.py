@@ -9,6 +9,7 @@ import pytest
 
 import adomnia
 from adomnia.errors import Refusal
+from adomnia.pricing import vacuity
 from adomnia.pricing.questions import Question
 from adomnia.session.curator import Curator, open_ledger
 from adomnia.work import Work, limit
@@ -246,7 +247,8 @@ def test_what_says_something_is_judged_anew_where_anything_but_its_rows_differs(
 
 
 @pytest.mark.parametrize("asked", ["COUNT(*)", "SUM(x)", "AVG(x)", "MEDIAN(x)", "COUNT(*) AS a, COUNT(*)"])
-def test_what_is_remembered_counts_as_many_steps(session, asked):
+def test_what_is_remembered_counts_as_many_steps(session, asked, monkeypatch):
+    monkeypatch.setattr(vacuity, "_INFORMATIVE", set())
     steps = []
     for place in (11, 12, 13):
         work = Work()

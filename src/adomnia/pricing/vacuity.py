@@ -32,7 +32,7 @@ from adomnia.statistics.population.quantile import PopulationQuantile
 from adomnia.statistics.population.share import PopulationShare
 from adomnia.statistics.quantile import Quantile
 from adomnia.statistics.sum import Sum
-from adomnia.work import spend
+from adomnia.work import allow, spend
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -131,8 +131,8 @@ class _Suppositions:
         place = plan.statistics.index(statistic)
         return split_price(plan, price)[place][0], rehearse_plan(plan, price)[place]
 
-    def recount(self, statistic: Statistic) -> None:
-        """Count as many steps as if it were supposed again: what is refused does not depend on what is remembered."""
+    def count(self, statistic: Statistic) -> None:
+        """Count the steps of a look, remembered or not: what is refused does not depend on what was asked before."""
         spend(_STEPS_OF_A_LOOK * len(statistic.queries))
         if statistic not in self._counted:
             spend(count_steps(statistic))
@@ -154,10 +154,11 @@ class _Look:
         if asked is None or shape is None:
             return not self.is_vacuous(1, rows)
         alike = asked, shape, tuple(each.mechanism for each in measures), rows, self.confidence
+        self.supposed.count(self.measured)
         if alike in _INFORMATIVE:
-            self.supposed.recount(self.measured)
             return True
-        says = not self.is_vacuous(1, rows)
+        with allow():  # it was counted
+            says = not self.is_vacuous(1, rows)
         if says:
             if len(_INFORMATIVE) >= _MOST_KEPT:
                 _INFORMATIVE.clear()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from adomnia.catalog.document_keys import NAME
 from adomnia.catalog.model import is_name
 from adomnia.errors import Refusal
 from adomnia.releases.arrays import Unpacker
@@ -177,4 +178,4 @@ def _key(name: str, buyer: str | None) -> _Key:
 def _find_buyer(about: Mapping[str, Any]) -> str | None:
     """Who alone may read a release; None for everybody."""
     buyer = about.get("made_by")
-    return buyer if about.get("private") and isinstance(buyer, str) and is_name(buyer) else None
+    return buyer if about.get("private") and NAME.holds(buyer) else None

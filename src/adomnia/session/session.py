@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Unpack
 
@@ -432,16 +433,16 @@ class LocalSession(DerivedSession):
         """Pays for questions that are worth their price, and for others if they are wanted `anyway`, with a note."""
         judge = self._appoint_judge(batch, plans)
         verdicts = judge.judge(priced)
-        while True:
-            if not anyway and self._find_vacuous(verdicts, request):  # by what may be behind the ledger
-                verdicts = judge.judge_afresh(priced)
-                if (vacuous := self._find_vacuous(verdicts, request)) is not None:
-                    raise vacuous.refusal()
+        if anyway or not self._find_vacuous(verdicts, request):
             noted = add_notes(priced, verdicts)
-            try:
+            with suppress(NewerAnswer):  # of another thread, process or host
                 return noted, self._pay(replace(request, seen=judge.seen), noted)
-            except NewerAnswer:  # of another thread, process or host
-                verdicts = judge.judge_afresh(priced)
+        # By what is in the ledger now. What is answered from here on is not waited for: there might be no end of it.
+        verdicts = judge.judge_afresh(priced)
+        if not anyway and (vacuous := self._find_vacuous(verdicts, request)) is not None:
+            raise vacuous.refusal()
+        noted = add_notes(priced, verdicts)
+        return noted, self._pay(request, noted)
 
     def _pay_by_policy(self, batch: Batch, plans: Sequence[Plan], request: PaymentRequest, *, anyway: bool) -> Outcome:
         """Pays the price that the policy sets, unless the question was answered before, at whatever price."""

@@ -14,6 +14,7 @@ from adomnia.mechanisms.contract import Noise, Numeric
 from adomnia.mechanisms.registry import NUMERIC, find_noise
 from adomnia.noise import Integers
 from adomnia.privacy.aggregates import Aggregate
+from adomnia.privacy.distances import Distances
 from adomnia.privacy.events import AnyPrice, Approximate, Composed, Price
 from adomnia.privacy.keys import Label
 from adomnia.privacy.queries import Query
@@ -38,15 +39,19 @@ class Measure:
     @cached_property
     def mechanism(self) -> Numeric:
         """The most exact one that the price buys."""
-        return _find_mechanism(self.query, self.price, self.by)
+        # Guesses may be large, and none is equal to another: what scores them would be kept for nothing.
+        find = _calibrate if isinstance(self.query.aggregate, Distances) else _find_mechanism
+        return find(self.query, self.price, self.by)
 
 
-@lru_cache(maxsize=64)  # equal measures are asked for again and again on the way of a question
-def _find_mechanism(query: Query, price: AnyPrice, by: str) -> Numeric:
+def _calibrate(query: Query, price: AnyPrice, by: str) -> Numeric:
     if not by and isinstance(price, Approximate):
         raise TypeError("Measure price with a delta must name the mechanism that it buys, got none.")
     kind = NUMERIC[by] if by else find_noise(price)  # type: ignore[arg-type]  # as told above
     return kind.for_query(query, price)
+
+
+_find_mechanism = lru_cache(maxsize=64)(_calibrate)  # equal measures are asked for again and again by a question
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,9 @@ import time
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from unittest.mock import patch
+from unittest.mock import Mock, patch
 
+import duckdb
 import pytest
 
 from adomnia.catalog.model import CsvFormat, SourceColumn, Table
@@ -424,7 +425,31 @@ def test_an_index_that_cannot_be_opened_although_it_is_new_is_refused(tmp_path, 
     assert refused.value.__context__ is None
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"versions": {}, "files": 3}'])
+@pytest.mark.parametrize(
+    ("raised", "told"),
+    [
+        (OSError(28, "No space left on device"), "cannot be written to the disk"),
+        (duckdb.OutOfMemoryException("CANARY"), "fits neither into memory"),
+        (duckdb.IOException("Too many open files"), "cannot be opened, though it was built anew"),
+    ],
+)
+def test_an_index_stays_where_it_could_not_be_opened_for_a_while(tmp_path, monkeypatch, raised, told):
+    with filled(*ROWS) as url:
+        opened(tmp_path, table=in_postgres(url))
+        with monkeypatch.context() as patched:
+            patched.setattr(DuckDB, "__init__", Mock(side_effect=raised))
+            with pytest.raises((Refusal, Unavailable), match=told) as refused:
+                opened(tmp_path, table=in_postgres(url))
+            assert refused.value.__context__ is None
+        run(url, MORE)
+        with monkeypatch.context() as patched:
+            patched.setattr(DuckDB, "__init__", Mock(side_effect=raised))
+            with pytest.raises((Refusal, Unavailable)):
+                opened(tmp_path, table=in_postgres(url))
+        assert opened(tmp_path, table=in_postgres(url)) == 2
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"versions": {}, "files": 3}', '{"versions": [], "files": {}}'])
 def test_a_record_that_was_damaged_is_not_made_up_anew(tmp_path, text):
     """It says which data a version stands for: an owner may remove it, and nobody else."""
     write(tmp_path, 1, 2)
@@ -583,3 +608,14 @@ def test_the_index_of_files_is_found_too(tmp_path):
     write(tmp_path, 1.0)
     opened(tmp_path)
     assert find_index(tmp_path / "state", catalog(TABLE, folder=tmp_path)) is not None
+
+
+@pytest.mark.parametrize("how", ["cut short", "a bit of its rows"])
+def test_a_damaged_index_is_not_built_again_from_rows_of_a_database_that_have_changed(tmp_path, how):
+    with filled(*ROWS) as url:
+        assert opened(tmp_path, table=in_postgres(url)) == 2
+        run(url, MORE)
+        damage(tmp_path, how)
+        with pytest.raises(Refusal, match="changed, and version 1 stands for what it was"):
+            opened(tmp_path, table=in_postgres(url))
+        assert opened(tmp_path, version=2, table=in_postgres(url)) == 3

@@ -105,8 +105,7 @@ class DuckDB:
         path = state.index(catalog, build)
         opened = cls._open_index(state, path, limits)
         if opened is None:
-            state.discard(path)
-            opened = cls._open_index(state, state.index(catalog, build), limits)
+            opened = cls._open_index(state, state.index(catalog, build, anew=True), limits)
         if opened is None:
             fix = "check its disk and the memory of this machine, then open the dataset again"
             raise Refusal(f"The index {path.name}", "cannot be opened, though it was built anew", fix)
@@ -114,10 +113,17 @@ class DuckDB:
 
     @classmethod
     def _open_index(cls, state: State, path: Path, limits: Limits) -> "DuckDB | None":
-        """The engine over an index; None where it cannot be opened."""
-        with suppress(duckdb.Error, OSError), state.opening(path) as own:
-            return cls(duckdb.connect(str(own), read_only=True, config=_settings(str(state.spill), limits)), limits)
-        return None
+        """The engine over an index; None where it is none that can be opened."""
+        try:
+            with state.opening(path) as own:
+                return cls(duckdb.connect(str(own), read_only=True, config=_settings(str(state.spill), limits)), limits)
+        except OSError:
+            fault = disk_trouble()
+        except duckdb.OutOfMemoryException:
+            fault = memory_trouble()
+        except duckdb.Error:
+            return None
+        raise fault  # out here it carries no cause, whose words name the folder
 
     @classmethod
     def load(

@@ -85,14 +85,17 @@ class State:
         build: Callable[[Path, Any], None],
         ending: str = _FILE,
         look: Callable[[], AbstractContextManager[Fingerprints]] = Snapshots,
+        *,
+        anew: bool = False,
     ) -> Path:
         """The index of this catalog and its data, made by `build(path, snapshots)` unless it is there already.
 
         `look` opens what tables elsewhere are looked at with. While an index is there, nobody is asked whether their
-        rows are still those that its version stands for.
+        rows are still those that its version stands for. One that could not be opened is made `anew`; it stays until
+        then: the cause may pass, and rows elsewhere may not be those any more.
         """
         with self._alone(), look() as snapshots:
-            return self._index(catalog, build, ending, snapshots)
+            return self._index(catalog, build, ending, snapshots, anew=anew)
 
     def hold_index(
         self,
@@ -112,27 +115,36 @@ class State:
         return path, held.close
 
     def _index(
-        self, catalog: Catalog, build: Callable[[Path, Any], None], ending: str, snapshots: Fingerprints
+        self,
+        catalog: Catalog,
+        build: Callable[[Path, Any], None],
+        ending: str,
+        snapshots: Fingerprints,
+        *,
+        anew: bool = False,
     ) -> Path:
         record = self._record()
         prints = _fingerprints(catalog, record["files"])
         stamp = hmac.new(self.key(), b"index", "sha256").hexdigest()
-        same_key = record.get("key", stamp) == stamp
-        known = same_key and all(prints.values())  # else an index has no name yet
-        if not (known and (self.folder / _name_index(catalog, prints, ending)).exists()):
+        usable = record.get("key", stamp) == stamp and not anew  # another key orders rows in another way
+        named = all(prints.values())  # else an index has no name yet
+        seen = self._find_whole(_name_index(catalog, prints, ending), record) if usable and named else {}
+        if not seen:  # what is built again is of the same rows as before
             prints |= _fingerprint_databases(catalog, snapshots)
         path = self.folder / _name_index(catalog, prints, ending)
         _check_unchanged(catalog, _data(catalog, prints), record["versions"].get(str(catalog.version), {}))
+        if usable and not named:
+            seen = self._find_whole(path.name, record)
 
         def build_unchanged(unfinished: Path) -> None:
             build(unfinished, snapshots)
             _check_still(catalog, prints)
 
-        seen = _look_at(path, record.get("index", {})) if same_key else {}  # another key orders rows in another way
-        if seen and not _is_whole(seen, record.get("index", {}), path.name):
-            _log.warning("The index is damaged and is built again.")
-            seen = {}
         if not seen:
+            if anew:
+                _log.warning("The index cannot be opened and is built again.")
+            elif usable and path.exists():
+                _log.warning("The index is damaged and is built again.")
             self._build(path, build_unchanged)
             seen = _look_at(path, {})
         record["index"] = seen
@@ -140,6 +152,12 @@ class State:
         record["files"], record["key"] = prints, stamp
         _write_private(self.folder / "index.json", json.dumps(record, indent=1).encode())
         return path
+
+    def _find_whole(self, name: str, record: dict[str, Any]) -> dict[str, Any]:
+        """What is seen of an index that is as it was built; nothing where there is none."""
+        known = record.get("index", {})
+        seen = _look_at(self.folder / name, known)
+        return seen if _is_whole(seen, known, name) else {}
 
     @contextmanager
     def opening(self, index: Path) -> Iterator[Path]:
@@ -177,12 +195,6 @@ class State:
                 _remove(old, room)
         finally:
             shutil.rmtree(room, ignore_errors=True)
-
-    def discard(self, index: Path) -> None:
-        """Remove an index that cannot be opened, as if nobody had built it."""
-        with self._alone():
-            _log.warning("The index cannot be opened and is built again.")
-            index.unlink(missing_ok=True)
 
     def drop_files(self) -> None:
         """Remove indexes in files, where the index lies in a database now: rows of people stay there."""
@@ -236,7 +248,7 @@ def _read_record(path: Path) -> dict[str, Any]:
     """What is known of data and index. It is not made up anew: it says which data a version stands for."""
     with suppress(ValueError, OSError):
         record = json.loads(path.read_bytes())
-        if isinstance(record, dict) and isinstance(record.get("files"), dict) and "versions" in record:
+        if isinstance(record, dict) and all(isinstance(record.get(part), dict) for part in ("files", "versions")):
             return record
     why, fix = "is damaged", "put it back from a backup, or remove it if no data has changed since; then open again"
     raise Refusal(f"The file {path.name} in the folder {path.parent.name}", why, fix)
