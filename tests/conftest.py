@@ -9,6 +9,7 @@ import os
 import sys
 from pathlib import Path
 from time import monotonic
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
 FIXTURES = Path(__file__).parent / "fixtures"
+NO_PARAMETERS = SimpleNamespace(params={})
 
 searches.load_profile()
 
@@ -74,6 +76,13 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.set_threshold(10_000, 10, 10)
     gc.enable()
+
+
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """Errors that tests are given are raised by them, and would keep all frames of that with their engines for ever."""
+    for given in getattr(item, "callspec", NO_PARAMETERS).params.values():
+        if isinstance(given, BaseException):
+            given.__traceback__ = given.__context__ = None
 
 
 def pytest_unconfigure() -> None:
