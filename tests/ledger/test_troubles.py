@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -323,3 +324,22 @@ def test_a_lock_of_somebody_who_does_not_end_is_told_and_ends_with_it(shared, wa
     wait_until_over(ledger)
     answered(ledger, name="after")
     check_exact(ledger, ["before", "after"])
+
+
+def test_whoever_opens_a_ledger_slowly_keeps_nobody_from_paying(path, monkeypatch):
+    begun, paid, identify = Event(), Event(), file_store.identify_open
+
+    def identify_late(*names):
+        begun.set()
+        assert paid.wait(HANG_SECONDS)
+        return identify(*names)
+
+    with opened(path) as ledger, ThreadPoolExecutor() as pool:
+        monkeypatch.setattr(file_store, "identify_open", identify_late)
+        other = pool.submit(lambda: opened(path).close())
+        try:
+            assert begun.wait(HANG_SECONDS)
+            assert answered(ledger)
+        finally:
+            paid.set()
+        other.result(HANG_SECONDS)

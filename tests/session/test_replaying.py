@@ -17,7 +17,7 @@ from adomnia.ledger.requests import StoredAnswer
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.methods.describe import cuts
 from adomnia.privacy.filters import Budget
-from adomnia.session import columns, replaying
+from adomnia.session import columns, replaying, sizes
 from adomnia.session.replaying import recall_stored, replay_answers
 from kit.old_ledgers import describe
 
@@ -164,7 +164,7 @@ def test_another_spelling_has_the_numbers_that_it_shares_or_is_refused(alice):
 
 
 def test_what_is_too_large_to_be_kept_is_given_again_by_the_same_code_alone(alice):
-    with patch.object(replaying, "bound_result", lambda *_: 10):
+    with patch.object(replaying, "bound_results", lambda priced: [10] * len(priced)):
         first = alice.sql(GROUPED, epsilon=3, request_id="mine")
     assert Record.from_bytes(stored(alice).payload).results[0]["shown"] is None
     assert numbers(alice.sql(GROUPED, epsilon=3)) == numbers(first)
@@ -262,3 +262,37 @@ def test_what_no_number_is_comes_back_as_it_was(alice):
     assert again["r"] == first["r"] == [None] * 3
     for name in ("r", "q"):
         assert np.array_equal(again.interval(name), first.interval(name), equal_nan=True)
+
+
+def test_notes_on_earlier_answers_are_not_kept_for_others(alice, bob):
+    alice.sql("SELECT COUNT(*) AS n FROM people", epsilon=50, request_id="secret")
+    text = "SELECT AVG(salary) AS a FROM people"
+    first = alice.sql(text, epsilon=0.001, anyway=True, request_id="mine")
+    assert "by your answer secret" in first.notes[0]
+    assert b"secret" not in stored(alice).payload
+    with other_intervals():
+        shared = bob.sql(text, epsilon=0.001, anyway=True)
+        assert shared["a"] == first["a"]
+        assert "secret" not in " ".join(shared.notes)
+        assert "by your answer secret" in " ".join(alice.sql(text, epsilon=0.001, anyway=True).notes)
+
+
+def test_what_somebody_else_asked_for_is_not_recalled_under_another_catalog(alice, bob):
+    alice.sql("SELECT COUNT(*) AS alices_own_word FROM people", epsilon=3, request_id="first")
+    assert bob.sql("SELECT COUNT(*) AS n FROM people", epsilon=3, request_id="second").replayed
+    catalog = replace(alice._curator.catalog, tables=())
+    with patch.object(alice._curator.kernel, "catalog", catalog):
+        assert alice.answer("first").columns[0].name == "alices_own_word"
+        with pytest.raises(Refusal) as refused:
+            bob.answer("second")
+        assert refused.value.code == "catalog_changed"
+
+
+def test_the_answers_of_a_batch_are_kept_together_in_what_one_may_take(alice):
+    texts = [GROUPED, GROUPED.replace("AVG(age)", "AVG(salary)")]
+    with patch.object(sizes, "MOST_RESULT_BYTES", 1000):
+        alice.batch(texts, epsilon=3, request_id="mine")
+        kept = Record.from_bytes(stored(alice).payload).results
+        assert [each["shown"] for each in kept] == [None, None]
+        alice.sql(GROUPED, epsilon=3, request_id="alone")
+        assert Record.from_bytes(stored(alice, "alone").payload).results[0]["shown"] is not None

@@ -15,7 +15,7 @@ from adomnia.curator.measurements import Record
 from adomnia.errors import Refusal
 from adomnia.server.encoding import encode_answer
 from adomnia.server.running.answer_memory import needed_bytes
-from adomnia.session.sizes import ENTRY_BYTES, FOUND_BYTES, LARGE_NUMBER_BYTES, NUMBER_BYTES, bound_result
+from adomnia.session.sizes import ENTRY_BYTES, FOUND_BYTES, LARGE_NUMBER_BYTES, NUMBER_BYTES, bound_results
 
 COUNT = "SELECT COUNT(*) AS n FROM people"
 GROUPED = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
@@ -113,7 +113,7 @@ def test_an_answer_larger_than_its_quota_is_refused_before_it_is_paid_for(curato
 def test_a_full_quota_of_the_ledger_is_refused_before_it_is_paid_for(curator, alice, bob):
     asked = alice.sql(COUNT, epsilon=1, request_id="one") and alice.answers()[0].receipt.asked
     priced = alice.recall("one").priced
-    needed = NUMBER_BYTES + bound_result(priced.plan, priced.price) + len(asked) + ENTRY_BYTES
+    needed = NUMBER_BYTES + sum(bound_results([priced])) + len(asked) + ENTRY_BYTES
     allow(curator, "alice", storage=2 * needed - 1)
     with pytest.raises(Refusal, match=f"needs {needed:,} bytes of the ledger, and alice has {needed - 1:,} left"):
         alice.sql(COUNT, epsilon=2)

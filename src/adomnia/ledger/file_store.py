@@ -37,12 +37,13 @@ class FileStore:
         return (self.anchor,)
 
     def create(self) -> None:
-        """Make the anchor and the tables, if they are not there."""
+        """Make the anchor and the tables, if they are not there; if they are, nobody who pays waits for this."""
         reach("before-begin")
-        with write_transaction(self._connection, LEDGER_FORMAT):
-            create_tables(self._connection, self.anchor)
-            self._remember_files()  # from now on SQLite has all three open, and nobody tidies them up
-            reach("before-commit")
+        if check_format(self._connection, LEDGER_FORMAT):
+            with write_transaction(self._connection, LEDGER_FORMAT):
+                create_tables(self._connection, self.anchor)
+                reach("before-commit")
+        self._remember_files()  # SQLite has read, so that it has all three open, and nobody tidies them up
 
     @contextmanager
     def write(self, *_foreseen: Sequence[int] | Sequence[Wanted]) -> Iterator[tuple[SqliteRecords]]:

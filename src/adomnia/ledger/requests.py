@@ -99,6 +99,7 @@ class Receipt:
     asked: str = ""
     key: str = field(default="", compare=False, repr=False)  # what entries call the request
     at: str = field(default="", compare=False, repr=False)  # when the debit was written, where the ledger tells
+    shared: bool = field(default=False, compare=False, repr=False)  # whether it paid for another analyst's answer
 
 
 class NewerAnswer(AdomniaError):
@@ -221,7 +222,7 @@ def _debit(
         own = {"analyst": lifetime.dataset, "request_id": key, "plan": "", "event": to_record(event), "spent": shared}
         lifetime.chain.append("reserve", at=at, asked="", **own)
     reach("reserve-written")
-    rest = head.hash, request.asked, _key(request), at
+    rest = head.hash, request.asked, _key(request), at, bool(source)
     return Receipt(request.analyst, request.request_id, request.plan, event, *rest)
 
 
@@ -279,7 +280,7 @@ def decode_receipt(body: str) -> Receipt:
     """Read the receipt of a debit from the text of its entry."""
     entry: dict[str, Any] = json.loads(body)
     event, key = from_record(entry["event"]), entry["request_id"]
-    rest = digest(body.encode()), entry.get("asked", ""), key, entry.get("at", "")
+    rest = digest(body.encode()), entry.get("asked", ""), key, entry.get("at", ""), "shares" in entry
     return Receipt(entry["analyst"], key.rpartition(_SEPARATOR)[2], bytes.fromhex(entry["plan"]), event, *rest)
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from adomnia.plans.plan import Plan
     from adomnia.pricing.questions import Priced
     from adomnia.pricing.vacuity import KnownRows, Verdict
+    from adomnia.session.answering import DraftAnswer
     from adomnia.session.batch import Batch
     from adomnia.session.curator import Curator
     from adomnia.session.known_rows import EarlierAnswers, Look, Recall
@@ -60,9 +61,12 @@ class Judge:
         return self._earlier.find(plan)
 
 
-def add_notes(priced: Sequence[Priced], verdicts: Sequence[Verdict | None]) -> list[Priced]:
-    """The questions with notes on what says almost nothing."""
+def add_notes(drafts: Sequence[DraftAnswer], verdicts: Sequence[Verdict | None]) -> list[DraftAnswer]:
+    """The answers with notes on what says almost nothing.
+
+    They are for whoever asked, and not kept: they tell of their earlier answers, and others may share this one.
+    """
     return [
         each if verdict is None else replace(each, notes=(verdict.note(), *each.notes))
-        for each, verdict in zip(priced, verdicts, strict=True)
+        for each, verdict in zip(drafts, verdicts, strict=True)
     ]

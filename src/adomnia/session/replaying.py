@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from adomnia.curator.paying import read_record, replay
 from adomnia.errors import Failure
 from adomnia.session.answering import draft_answers
-from adomnia.session.sizes import bound_result
+from adomnia.session.sizes import bound_results
 from adomnia.session.stored_answers import StoredResult, describe_form, mark
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ def show_answers(
     def show(evaluated: list[Evaluated]) -> tuple[list[DraftAnswer], list[Any]]:
         drafts = draft_answers(evaluated, confidence)
         return drafts, [
-            StoredResult.of(draft, describe_form(each.plan), bound_result(each.plan, each.price)).to_record()
-            for draft, each in zip(drafts, priced, strict=True)
+            StoredResult.of(draft, describe_form(each.plan), most).to_record()
+            for draft, each, most in zip(drafts, priced, bound_results(priced), strict=True)
         ]
 
     return show
@@ -70,10 +70,11 @@ def replay_answers(priced: Sequence[Priced], stored: StoredAnswer, confidence: f
 def recall_stored(stored: StoredAnswer) -> list[DraftAnswer] | None:
     """The answers as they were given, whatever their questions mean today; None where none were kept.
 
-    Nor is an answer given whose keys were found in the data: the owner may have raised the minimum frequency since.
+    Nor is an answer given whose keys were found in the data: the owner may have raised the minimum frequency since. Nor
+    one that somebody else paid for first: it is kept as they asked for it, perhaps with other columns and names.
     """
     record = read_record(stored)
-    if record.results is None or record.names:
+    if record.results is None or record.names or stored.receipt.shared:
         return None
     with _fail_if_damaged(stored):
         shown = [StoredResult.from_record(each).show(None, record.version) for each in record.results]

@@ -418,8 +418,8 @@ class LocalSession(DerivedSession):
             identity = batch.identity(priced, self._with_analyst(request))
             with self._curator.ledger.lock("question", identity.hex()):
                 wanted = PaymentRequest(self.analyst, request, identity, batch.to_text(), source=source)
-                priced, paid = self._judge_and_pay(batch, plans, priced, wanted, anyway=anyway)
-                outcome = self._give(paid, priced, batch.confidence)
+                verdicts, paid = self._judge_and_pay(batch, plans, priced, wanted, anyway=anyway)
+                outcome = self._give(paid, priced, batch.confidence, verdicts)
         left = outcome.left or self._curator.ledger.left(self.analyst)
         with allow():  # it is paid for
             answers = build_answers(replace(outcome, left=left))
@@ -429,20 +429,18 @@ class LocalSession(DerivedSession):
 
     def _judge_and_pay(
         self, batch: Batch, plans: Sequence[Plan], priced: Sequence[Priced], request: PaymentRequest, *, anyway: bool
-    ) -> tuple[list[Priced], Reservation | StoredAnswer]:
-        """Pays for questions that are worth their price, and for others if they are wanted `anyway`, with a note."""
+    ) -> tuple[list[Verdict | None], Reservation | StoredAnswer]:
+        """Pays for questions that are worth their price, and for others if they are wanted `anyway`; and says which."""
         judge = self._appoint_judge(batch, plans)
         verdicts = judge.judge(priced)
         if anyway or not self._find_vacuous(verdicts, request):
-            noted = add_notes(priced, verdicts)
             with suppress(NewerAnswer):  # of another thread, process or host
-                return noted, self._pay(replace(request, seen=judge.seen), noted)
+                return verdicts, self._pay(replace(request, seen=judge.seen), priced)
         # By what is in the ledger now. What is answered from here on is not waited for: there might be no end of it.
         verdicts = judge.judge_afresh(priced)
         if not anyway and (vacuous := self._find_vacuous(verdicts, request)) is not None:
             raise vacuous.refusal()
-        noted = add_notes(priced, verdicts)
-        return noted, self._pay(request, noted)
+        return verdicts, self._pay(request, priced)
 
     def _pay_by_policy(self, batch: Batch, plans: Sequence[Plan], request: PaymentRequest, *, anyway: bool) -> Outcome:
         """Pays the price that the policy sets, unless the question was answered before, at whatever price."""
@@ -450,14 +448,14 @@ class LocalSession(DerivedSession):
         if stored is None:
             with self._curator.ledger.lock("price", self.analyst):  # nobody else may spend what this price is a part of
                 priced = self._price_plans(batch, plans, self._next_price())
-                priced, paid = self._judge_and_pay(batch, plans, priced, request, anyway=anyway)
+                verdicts, paid = self._judge_and_pay(batch, plans, priced, request, anyway=anyway)
             if isinstance(paid, Reservation):
-                return self._give(paid, priced, batch.confidence)
+                return self._give(paid, priced, batch.confidence, verdicts)
             stored = paid
         with allow():  # it is paid for: perhaps just now, where somebody else's answer is shared
             priced = batch.price(plans, self._curator.catalog, price_of(stored.receipt.event))
             self._curator.admit(measure_size(priced))
-            return self._give(stored, priced, batch.confidence)
+            return self._give(stored, priced, batch.confidence, [None] * len(priced))
 
     def _pay(self, request: PaymentRequest, priced: Sequence[Priced]) -> Reservation | StoredAnswer:
         """Pays, once there is room for the answer in memory and in the ledger: how much it needs is public."""
@@ -466,12 +464,20 @@ class LocalSession(DerivedSession):
         storage = count_storage(self._declared, size, request.asked)
         return pay(self._curator.kernel, replace(request, storage=storage), priced)
 
-    def _give(self, paid: Reservation | StoredAnswer, priced: Sequence[Priced], confidence: float) -> Outcome:
-        """What was paid for: measured now, or given again."""
+    def _give(
+        self,
+        paid: Reservation | StoredAnswer,
+        priced: Sequence[Priced],
+        confidence: float,
+        verdicts: Sequence[Verdict | None],
+    ) -> Outcome:
+        """What was paid for: measured now, or given again, with notes on what says almost nothing."""
         if not isinstance(paid, Reservation):
-            return Outcome(replay_answers(priced, paid, confidence), paid.receipt, replayed=True)
+            drafts = add_notes(replay_answers(priced, paid, confidence), verdicts)
+            return Outcome(drafts, paid.receipt, replayed=True)
         drafts, receipt = measure(self._curator.kernel, paid, show_answers(priced, confidence))
-        return Outcome(drafts, receipt, replayed=False, left=paid.hold.left, kept=paid.hold.kept)
+        noted = add_notes(drafts, verdicts)
+        return Outcome(noted, receipt, replayed=False, left=paid.hold.left, kept=paid.hold.kept)
 
     def _with_analyst(self, request_id: str) -> str:
         """A request id with its analyst before it: two analysts may use the same id."""

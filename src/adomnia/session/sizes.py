@@ -33,7 +33,7 @@ OUTPUT_BYTES = 500  # of an output of it, beside its cells and its name
 CELL_BYTES = 40  # of a number of it, with both ends of its interval
 LABEL_BYTES = 30  # of a value of a key, and of the place of a row
 TABLE_BYTES = 20_000  # of the table of a method, beside its cells
-MOST_RESULT_BYTES = 2**25  # of an answer that is kept as it was given; of a larger one there are hashes alone
+MOST_RESULT_BYTES = 2**25  # of all that a request is answered and is kept as given; of more there are hashes alone
 _TABLE_CELLS = 10  # of a method, for each number that is measured for it
 _KEPT = 64  # plans of which the size is remembered: it is asked for twice
 _LARGEST = 2**62  # half of what 64 bits hold: noise comes on top
@@ -54,12 +54,12 @@ class AnswerSize:
 
 def measure_size(priced: Sequence[Priced]) -> AnswerSize:
     """The size of the answers to a question or a batch, which follows from their shape."""
-    sizes = [_measure_plan(each.plan, each.price) for each in priced]
+    sizes, results = [_measure_plan(each.plan, each.price) for each in priced], sum(bound_results(priced))
     return AnswerSize(
         numbers=sum(size.numbers for size in sizes),
         largest=max(size.largest for size in sizes),
-        stored_bytes=sum(size.stored_bytes for size in sizes),
-        result_bytes=sum(size.result_bytes for size in sizes),
+        stored_bytes=sum(size.stored_bytes for size in sizes) + results,
+        result_bytes=results,
     )
 
 
@@ -84,30 +84,36 @@ def count_storage(analyst: Analyst, size: AnswerSize, asked: str) -> Storage:
     return Storage(size.stored_bytes + len(asked) + ENTRY_BYTES, analyst.quota.storage)
 
 
-def bound_result(plan: Plan, price: Price) -> int:
-    """The most bytes that an answer may take in the ledger as it was given: one that takes more is not kept so."""
+def bound_results(priced: Sequence[Priced]) -> list[int]:
+    """The most bytes that each answer may take in the ledger as it was given: one that takes more is not kept so.
+
+    The answers of a batch are one record, which has a largest size: what is paid for must fit.
+    """
+    return [min(_bound_result(each.plan, each.price), MOST_RESULT_BYTES // len(priced)) for each in priced]
+
+
+def _bound_result(plan: Plan, price: Price) -> int:
     if plan.view is not None:
         numbers = sum(map(_count, list_measures(plan, price)))
-        return min(TABLE_BYTES + CELL_BYTES * _TABLE_CELLS * numbers, MOST_RESULT_BYTES)
+        return TABLE_BYTES + CELL_BYTES * _TABLE_CELLS * numbers
     row, said = LABEL_BYTES, RESULT_BYTES
     for output in plan.outputs:
         row += LABEL_BYTES if isinstance(output.source, Key) else CELL_BYTES
         said += OUTPUT_BYTES + len(output.name)
-    return min(said + row * plan.rows, MOST_RESULT_BYTES)
+    return said + row * plan.rows
 
 
 @remember(_KEPT)
 def _measure_plan(plan: Plan, price: Price) -> AnswerSize:
+    """The size of what is measured; the answer as it was given comes on top."""
     distinct = list_measures(plan, price)  # refuses prices for which no noise can be drawn
     measures = dict(zip(plan.statistics, rehearse_plan(plan, price), strict=True))
     outputs = (set(chain.from_iterable(map(measures.__getitem__, statistics_of(term)))) for term in plan.terms)
-    result = bound_result(plan, price)
     found = prod(len(key_cells(key)) for key in plan.keys if is_open(key)) if any(map(is_open, plan.keys)) else 0
     return AnswerSize(
         numbers=sum(map(_count, distinct)),
         largest=max(sum(map(_count, each)) for each in outputs),
-        stored_bytes=sum(_count(each) * _number_bytes(each) for each in distinct) + FOUND_BYTES * found + result,
-        result_bytes=result,
+        stored_bytes=sum(_count(each) * _number_bytes(each) for each in distinct) + FOUND_BYTES * found,
     )
 
 
