@@ -210,7 +210,7 @@ def test_a_store_that_is_gone_is_told_and_the_same_answer_is_sent_later(console,
             posted = listen(page)
             (tmp_path / STORE).rename(tmp_path / "away")
             answer(page, "I did")
-            page.get_by_text("was removed or replaced").wait_for()
+            page.get_by_text("was moved, removed or replaced").wait_for()
             (tmp_path / "away").rename(tmp_path / STORE)
             page.get_by_role("button", name="Try again to send the same result").click()
             page.get_by_text("Sent. Thank you.").wait_for()
