@@ -79,7 +79,7 @@ def test_what_was_asked_before_is_replayed_at_whatever_price_it_had(curator, nam
     session.sql(AGES.format(30))
     again = session.sql(text, request_id="second")
     assert again.replayed
-    assert again.records() == first.records()
+    assert (again.records(), again.notes) == (first.records(), first.notes)
     assert again.receipt == first.receipt
     assert session.answer("first").records() == first.records()
     assert paid(session) == spent + (Fraction(1, 4) if name == "alice" else units(Fraction(1, 3)))
