@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -351,3 +353,24 @@ def test_sqlite_names_its_errors_itself():
     assert name_error(raised.value) == "SQLITE_ERROR"
     assert leaves_doubt(raised.value)
     assert not leaves_doubt(ValueError())
+
+
+TAKE = "import sqlite3, sys; sqlite3.connect(sys.argv[1], timeout=0, isolation_level=None).execute('BEGIN IMMEDIATE')"
+
+
+def test_a_file_that_is_there_is_not_opened_to_create_it(tmp_path):
+    """Closing any descriptor of it would end the locks of this process, and another could write at the same time."""
+    path = tmp_path / "file.db"
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        sqlite._create_file(path)
+        taken = subprocess.run([sys.executable, "-c", TAKE, path], capture_output=True, check=False)
+    assert b"database is locked" in taken.stderr
+
+
+def test_what_marks_a_file_is_read_in_one_view_of_it(monkeypatch):
+    seen = []
+    monkeypatch.setattr(sqlite, "is_new", lambda connection, _format: seen.append(connection.in_transaction))
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        sqlite.check_format(connection, LEDGER.file_format)
+        assert (seen, connection.in_transaction) == ([True], False)
