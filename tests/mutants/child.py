@@ -47,7 +47,9 @@ def run_in_child(folder: str, changed: set[str], nodes: tuple[str, ...], output:
     with Path(output).open("w") as told:
         os.dup2(told.fileno(), 1)
         os.dup2(told.fileno(), 2)
-        options = "-q -rf -x --tb=no --no-header -p no:cacheprovider --import-mode=importlib -o addopts="
+        # Without the plug-in that looks for garbage twice: it would touch, and so copy, all memory of the parent.
+        options = "-q -rf -x --tb=no --no-header -p no:cacheprovider -p no:unraisableexception -p no:threadexception"
+        options += " --import-mode=importlib -o addopts="
         status = int(pytest.main([*options.split(), *nodes]))
         sys.stdout.flush()
         sys.stderr.flush()
