@@ -27,7 +27,7 @@ def run(folder, *parts):
     command, variables = [sys.executable, TOOL, *parts], os.environ | {"MAKEFLAGS": "s"}
     told = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False)
     rows = [line.split() for line in told.stdout.splitlines() if line.endswith(("PASSED", "FAILED"))]
-    return told.returncode, {(part, tests, word) for part, tests, _, word in rows}, told.stdout.splitlines()
+    return told.returncode, {(part, tests, word) for part, tests, _, _, word in rows}, told.stdout.splitlines()
 
 
 def test_parts_that_pass_end_in_a_table(tmp_path):
@@ -41,7 +41,7 @@ def test_a_part_that_fails_is_shown_and_told_again_below_the_table_while_the_oth
     status, rows, lines = run(tmp_path, "test-engines", "test-core", "coverage")
     assert status == 1
     assert rows >= {("test-engines", "8", "FAILED"), ("test-core", "12", "PASSED"), ("all", "20", "FAILED")}
-    assert lines.index("=== 1 failed, 7 passed in 1.00s ===") < lines.index("part             tests  seconds")
+    assert lines.index("=== 1 failed, 7 passed in 1.00s ===") < lines.index("part             tests  seconds   of CPU")
     assert lines[-2:] == ["NOT TESTED: Spark, because there is no Java here.", "FAILED tests/test_it.py::test_it"]
 
 

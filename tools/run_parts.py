@@ -33,12 +33,14 @@ class Ended:
 
     part: str
     seconds: float
+    cpu_seconds: float
     passed: bool
     printed: str
 
     def __str__(self) -> str:
         tests = sum(int(count) for line in SUMMARY.findall(self.printed) for count in COUNT.findall(line))
-        return f"{self.part:<15}{tests or '-':>7}{self.seconds:>9.0f}  {'PASSED' if self.passed else 'FAILED'}"
+        times = f"{self.seconds:>9.0f}{self.cpu_seconds:>9.0f}"
+        return f"{self.part:<15}{tests or '-':>7}{times}  {'PASSED' if self.passed else 'FAILED'}"
 
 
 def main(parts: Sequence[str]) -> int:
@@ -46,8 +48,10 @@ def main(parts: Sequence[str]) -> int:
     started = monotonic()
     ended = list(_run_all(parts))
     printed = "\n".join(each.printed for each in ended)
-    everything = Ended("all", monotonic() - started, all(each.passed for each in ended), printed)
-    print(f"{'part':<15}{'tests':>7}{'seconds':>9}", *ended, everything, *TOLD_AGAIN.findall(printed), sep="\n")
+    cpu_seconds = sum(each.cpu_seconds for each in ended)
+    everything = Ended("all", monotonic() - started, cpu_seconds, all(each.passed for each in ended), printed)
+    heading = f"{'part':<15}{'tests':>7}{'seconds':>9}{'of CPU':>9}"
+    print(heading, *ended, everything, *TOLD_AGAIN.findall(printed), sep="\n")
     return 0 if everything.passed else 1
 
 
@@ -68,8 +72,12 @@ def _run(part: str, earlier: Sequence[Future[Ended]]) -> Ended:
     command = ["make", "--no-print-directory", part]
     alone = {name: value for name, value in os.environ.items() if name not in {"MAKEFLAGS", "MAKELEVEL"}}
     with subprocess.Popen(command, env=alone, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as made:  # noqa: S603 - of our own names
-        printed, _ = made.communicate()
-    return Ended(part, monotonic() - started, made.returncode == 0, printed.decode(errors="replace"))
+        assert made.stdout is not None  # noqa: S101 - it is a pipe
+        printed = made.stdout.read()
+        _, status, used = os.wait4(made.pid, 0)
+        made.returncode = os.waitstatus_to_exitcode(status)
+    cpu_seconds = used.ru_utime + used.ru_stime  # other than seconds it hardly depends on what else the machine does
+    return Ended(part, monotonic() - started, cpu_seconds, made.returncode == 0, printed.decode(errors="replace"))
 
 
 if __name__ == "__main__":
