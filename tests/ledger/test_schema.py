@@ -11,8 +11,9 @@ from contextlib import closing
 import pytest
 
 from adomnia.errors import Failure, Refusal, Unavailable
-from adomnia.ledger import StoredAnswer, durable_file, sqlite, writer
+from adomnia.ledger import StoredAnswer, durable_file, file_store, sqlite, writer
 from adomnia.ledger.anchor import Anchor
+from adomnia.ledger.file_store import FileStore
 from kit.faults import faulty
 from kit.waiting import HANG_SECONDS, wait_until
 from ledger.references import (
@@ -194,3 +195,13 @@ def test_both_files_copied_back_together_are_a_ledger(path, tmp_path):
     shutil.copytree(tmp_path, tmp_path / "copy")
     with opened(tmp_path / "copy" / "ledger.db") as ledger:
         assert isinstance(ledger.reserve("alice", "id of q", plan("q"), COST), StoredAnswer)
+
+
+def test_whoever_saw_an_empty_file_and_creates_it_second_finds_the_ledger_of_the_first(path, monkeypatch):
+    with opened(path) as first:
+        first.reserve("alice", "r1", plan("q1"), COST)
+        before = entries(path)
+        monkeypatch.setattr(file_store, "check_format", lambda *_facts: True)
+        with closing(FileStore(path)) as second:
+            second.create()
+        assert entries(path) == before
