@@ -24,6 +24,7 @@ __all__ = [
     "Receipt",
     "SpendRequest",
     "StoredAnswer",
+    "UnpaidAnswer",
     "commit",
     "decode_receipt",
     "find_answer",
@@ -46,7 +47,8 @@ class SpendRequest:
 
     `asked` is the text of the question, in ASCII, for readers of the ledger. `storage` is what it may fill of it.
     `source` is the key of a debit whose answer alone is wanted, at the expense of the personal budget alone. `seen` is
-    the number of the entry with the analyst's newest answer that was looked at; with a newer one nothing is paid.
+    the number of the entry with the analyst's newest answer that was looked at; with a newer one nothing is paid. With
+    `check_first` nothing is paid for the answer of another analyst: whoever asks decides, and pays for it as `source`.
     """
 
     analyst: str | None
@@ -58,6 +60,7 @@ class SpendRequest:
     storage: Storage | None = None
     source: str = ""
     seen: int | None = None
+    check_first: bool = False
 
     @property
     def wanted(self) -> Wanted:
@@ -104,6 +107,17 @@ class Receipt:
 
 class NewerAnswer(AdomniaError):
     """The analyst has got an answer since those that were looked at: nothing was paid."""
+
+
+class UnpaidAnswer(AdomniaError):
+    """Another analyst's answer would be shared: nothing was paid yet.
+
+    Until it is, only what does not depend on its numbers may be used of `payload`, and none of it may be shown.
+    """
+
+    def __init__(self, receipt: "Receipt", payload: bytes) -> None:
+        super().__init__()
+        self.receipt, self.payload = receipt, payload
 
 
 @dataclass(frozen=True)
@@ -188,6 +202,8 @@ def find_answer(transaction: Transaction, request: SpendRequest) -> StoredAnswer
 def _share(transaction: Transaction, request: SpendRequest, earlier: Receipt) -> StoredAnswer:
     """Give another analyst's answer: the dataset has paid for it already, so only the personal budget pays now."""
     payload = _read_payload(transaction, earlier, request)
+    if request.check_first:
+        raise UnpaidAnswer(earlier, payload)
     receipt = _debit(transaction, request, earlier.event, analysts=(request.analyst,), shares=earlier.key)
     commit(transaction, receipt, payload)
     return StoredAnswer(payload, receipt)

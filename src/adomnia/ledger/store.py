@@ -138,6 +138,7 @@ class Ledger:
         storage: Storage | None = None,
         source: str = "",
         seen: int | None = None,
+        check_first: bool = False,
     ) -> Hold | StoredAnswer:
         """Pay for a question before any data is read, or get its answer if it has one.
 
@@ -148,9 +149,12 @@ class Ledger:
         debit. With `storage`, what would fill more of the ledger than is left to its analyst is refused. With `source`,
         the key of somebody's debit, nothing but one's own answer or that of this debit is given. With `seen`, the
         number of the newest answer of the analyst that `latest_answers` gave, a newer one raises NewerAnswer, and
-        nothing is paid or given.
+        nothing is paid or given. With `check_first`, the answer of another analyst raises UnpaidAnswer instead of being
+        paid for; to pay for it, name its debit as `source`.
         """
-        request = SpendRequest(analyst, request_id, plan, event, personal_only, asked, storage, source, seen)
+        request = SpendRequest(
+            analyst, request_id, plan, event, personal_only, asked, storage, source, seen, check_first
+        )
         outcome: Receipt | StoredAnswer = self._writer.submit(
             Foreseen(partial(requests.reserve, request=request), request.wanted)
         )
