@@ -238,6 +238,20 @@ def test_another_analysts_answer_can_be_checked_before_it_is_paid_for(ledger, pl
     assert isinstance(ledger.reserve("bob", "new", plan("new"), COST, check_first=True), Hold)
 
 
+def test_an_answer_comes_with_what_its_payer_has_left(ledger):
+    answered(ledger, payload=b"noisy")
+    answered(ledger, name="more")
+    own = [
+        ledger.reserve("alice", "again", plan("q"), COST),
+        ledger.answer("alice", "id of q"),
+        ledger.find_answer("alice", "again", plan("q")),
+    ]
+    assert {each.left for each in own} == {ledger.left("alice")}
+    before = ledger.left("bob")
+    shared = ledger.reserve("bob", "1", plan("q"), COST)
+    assert shared.left == ledger.left("bob") != before
+
+
 def test_what_was_asked_is_kept_beside_the_debit(ledger):
     hold = ledger.reserve("alice", "1", plan("q"), COST, asked='{"text": "caf\\u00e9"}')
     assert hold.commit(b"noisy").asked == ledger.answers("alice")[0].asked == '{"text": "caf\\u00e9"}'

@@ -236,7 +236,7 @@ class LocalSession(DerivedSession):
         """The answer in one place, if it is at the confidence that is asked for: one that is stored has its own."""
         if confidence is not None and drafts[place].confidence != confidence:
             raise refuse_level(drafts[place].confidence)
-        return build_answers(Outcome(drafts, kept.receipt, True, self._curator.ledger.left(self.analyst)))[place]
+        return build_answers(Outcome(drafts, kept.receipt, True, kept.left))[place]
 
     def take(self, receipt: Receipt, request_id: str | None = None) -> Answer:
         """The very answer that another analyst paid for, at the expense of one's own budget alone, or a Refusal.
@@ -374,7 +374,7 @@ class LocalSession(DerivedSession):
             )
         priced = self._price_as_before(batch, kept.receipt)
         drafts = replay_answers(priced, kept, batch.confidence)
-        return build_answers(Outcome(drafts, kept.receipt, True, self._curator.ledger.left(self.analyst)))[0]
+        return build_answers(Outcome(drafts, kept.receipt, True, kept.left))[0]
 
     def _find_vacuous(self, verdicts: Sequence[Verdict | None], request: PaymentRequest) -> Verdict | None:
         """What is known to say almost nothing and is not sold, if anything is, unless it was paid for before."""
@@ -422,9 +422,8 @@ class LocalSession(DerivedSession):
                 wanted = PaymentRequest(self.analyst, request, identity, batch.to_text(), source=source)
                 verdicts, paid = self._judge_and_pay(batch, plans, priced, wanted, anyway=anyway)
                 outcome = self._give(paid, priced, batch.confidence, verdicts)
-        left = outcome.left or self._curator.ledger.left(self.analyst)
         with allow():  # it is paid for
-            answers = build_answers(replace(outcome, left=left))
+            answers = build_answers(outcome)
             if outcome.kept is not None:
                 self._curator.counts.note(self.analyst, outcome.kept, batch, plans, answers[0])
             return answers
@@ -484,7 +483,7 @@ class LocalSession(DerivedSession):
         """What was paid for: measured now, or given again, with notes on what says almost nothing."""
         if not isinstance(paid, Reservation):
             drafts = add_notes(replay_answers(priced, paid, confidence), verdicts)
-            return Outcome(drafts, paid.receipt, replayed=True)
+            return Outcome(drafts, paid.receipt, replayed=True, left=paid.left)
         drafts, receipt = measure(self._curator.kernel, paid, show_answers(priced, confidence))
         noted = add_notes(drafts, verdicts)
         return Outcome(noted, receipt, replayed=False, left=paid.hold.left, kept=paid.hold.kept)
