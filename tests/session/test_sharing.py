@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import nullcontext
 from dataclasses import replace
 from decimal import Decimal
@@ -310,6 +311,22 @@ def test_the_same_version_shares_an_answer_in_every_form_and_is_paid_once(curato
     curator.session(payer).sql(BY_SEX, **price)
     own, dataset, read = spent(curator, name)
     for _ in range(2):
+        assert curator.session(name).sql(text, **price).replayed
+    assert spent(curator, name) == (own.after_loss(loss(curator.ledger.answers(payer)[0].event)), dataset, read)
+
+
+def write_measurements(record):
+    """A record as the first ledgers have them: nothing tells which version made it, nor what was answered."""
+    arrays = [{"shape": list(array.shape), "values": array.ravel().tolist()} for array in record.values]
+    return json.dumps(arrays).encode()
+
+
+@FORMS
+def test_the_first_records_are_shared_in_every_form(curator, payer, name, price, text):
+    with patch.object(Record, "to_bytes", write_measurements):
+        curator.session(payer).sql(BY_SEX, **price)
+    own, dataset, read = spent(curator, name)
+    with newer_version():
         assert curator.session(name).sql(text, **price).replayed
     assert spent(curator, name) == (own.after_loss(loss(curator.ledger.answers(payer)[0].event)), dataset, read)
 
