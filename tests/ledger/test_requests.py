@@ -8,7 +8,7 @@ import pytest
 
 from adomnia.errors import Failure, Refusal
 from adomnia.ledger import Hold, StoredAnswer
-from adomnia.ledger.requests import NewerAnswer
+from adomnia.ledger.requests import NewerAnswer, UnpaidAnswer
 from adomnia.privacy.events import Approximate, BoundedRange, Composed, Concentrated, Pure
 from adomnia.privacy.filters import Budget, Spent
 from ledger.references import ANALYSTS, COST, answered, entries, opened, plan, tamper, units_of
@@ -221,6 +221,35 @@ def test_an_answer_is_found_by_its_request_id_or_its_plan_by_whoever_paid_for_it
     for ask in (lambda: ledger.answer("alice", "lost"), lambda: ledger.find_answer("alice", "lost", plan("lost"))):
         with pytest.raises(Failure, match=r"Request id: lost\."):
             ask()
+
+
+@pytest.mark.parametrize("source", ["", "alice\nid of q"])
+def test_another_analysts_answer_can_be_checked_before_it_is_paid_for(ledger, place, source):
+    receipt, before = answered(ledger, payload=b"noisy"), entries(place)
+    for _ in range(2):
+        with pytest.raises(UnpaidAnswer) as unpaid:
+            ledger.reserve("bob", "mine", plan("q"), COST, source=source, check_first=True)
+        assert (unpaid.value.receipt, unpaid.value.payload) == (receipt, b"noisy")
+        assert entries(place) == before
+    paid = ledger.reserve("bob", "mine", plan("q"), COST, source=receipt.key)
+    assert paid.payload == b"noisy"
+    assert [ledger.spent(name).epsilon_units for name in ("bob", None)] == [units_of(1), units_of(1)]
+    assert ledger.reserve("bob", "again", plan("q"), COST, check_first=True) == paid
+    assert isinstance(ledger.reserve("bob", "new", plan("new"), COST, check_first=True), Hold)
+
+
+def test_an_answer_comes_with_what_its_payer_has_left(ledger):
+    answered(ledger, payload=b"noisy")
+    answered(ledger, name="more")
+    own = [
+        ledger.reserve("alice", "again", plan("q"), COST),
+        ledger.answer("alice", "id of q"),
+        ledger.find_answer("alice", "again", plan("q")),
+    ]
+    assert {each.left for each in own} == {ledger.left("alice")}
+    before = ledger.left("bob")
+    shared = ledger.reserve("bob", "1", plan("q"), COST)
+    assert shared.left == ledger.left("bob") != before
 
 
 def test_what_was_asked_is_kept_beside_the_debit(ledger):

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from adomnia.errors import Refusal
+from adomnia.errors import Refusal, Unavailable
 from adomnia.ledger.chain import GENESIS
 from adomnia.server.ledger_index import EntryFilter, LedgerIndex
 from adomnia.server.ledger_view import open_snapshot, read_chosen
@@ -98,3 +98,19 @@ def test_a_changed_entry_is_refused_again_and_again(path):
         with pytest.raises(Refusal, match="entry 5 does not follow"):
             find(index, path)
     assert index._head is GENESIS or index._head.sequence <= 4
+
+
+def test_a_full_disk_for_temporary_files_is_told_and_is_no_trouble_of_the_ledger(path):
+    index = LedgerIndex()
+    pages = index._connection.execute("PRAGMA page_count").fetchone()[0]
+    index._connection.execute(f"PRAGMA max_page_count = {pages}")
+    with opened(path) as ledger:
+        for number in range(20):
+            ledger.top_up("bob", f"{number} {'long' * 200}", epsilon=1)
+        for _ in range(2):
+            with pytest.raises(Unavailable, match="list of entries cannot be searched"), ledger.snapshot() as records:
+                index.find(records, EntryFilter(kind="commit"), ANY, None)
+            assert ledger.trouble is None
+        index._connection.execute("PRAGMA max_page_count = 1000")
+        with ledger.snapshot() as records:
+            assert index.find(records, EntryFilter(kind="commit"), ANY, None)[0] == [5, 3]

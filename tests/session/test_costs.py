@@ -73,7 +73,7 @@ def test_an_answer_that_was_paid_for_costs_at_most_so_much(opened):
     curator, meter = opened
     alice = curator.session("alice")
     costs = meter.settle(lambda: alice.sql("SELECT COUNT(*) AS n FROM people", epsilon=1))
-    assert costs.beyond(Costs(2005, duckdb=0, sqlite=17, rows=7, fsyncs=0)) == {}
+    assert costs.beyond(Costs(1890, duckdb=0, sqlite=12, rows=6, fsyncs=0)) == {}
 
 
 def test_a_price_costs_at_most_so_much(opened):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager
 from dataclasses import replace
 from unittest.mock import patch
 
@@ -15,40 +14,15 @@ from adomnia.curator.measurements import Record
 from adomnia.errors import Failure, Refusal
 from adomnia.ledger.requests import StoredAnswer
 from adomnia.mechanisms.laplace import DiscreteLaplace
-from adomnia.methods.describe import cuts
 from adomnia.privacy.filters import Budget
-from adomnia.session import columns, replaying, sizes
+from adomnia.session import replaying, sizes
 from adomnia.session.replaying import recall_stored, replay_answers
+from kit.newer_code import other_intervals, other_rounds
 from kit.old_ledgers import describe
 
 QUANTILES = "SELECT * FROM quantiles(people, column => salary, probs => (0.25, 0.5))"
 GROUPED = "SELECT sex, COUNT(*) AS n, AVG(age) AS a FROM people GROUP BY sex ORDER BY n DESC"
 MARK = "Version 0.1.0 of Ad Omnia gave this answer."
-
-
-@contextmanager
-def other_rounds():
-    """Code whose later rounds are others: the fault that this is about."""
-    with patch.object(cuts, "_FAR", 9.0), patch.object(cuts, "_PLACES", (-1.1, -0.3, 0.7, 1.6, 3.1, 6.1)):
-        yield
-
-
-@contextmanager
-def other_intervals():
-    """Code whose measurements are the same, and its intervals are not."""
-    before = columns.estimate_term
-
-    def widened(source, estimates):
-        found = before(source, estimates)
-
-        def interval(confidence, cells):
-            lower, upper = found.interval(confidence, cells)
-            return lower - 1, upper + 1
-
-        return replace(found, interval=interval)
-
-    with patch.object(columns, "estimate_term", widened):
-        yield
 
 
 def numbers(answer):

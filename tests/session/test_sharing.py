@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import nullcontext
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
+from unittest.mock import patch
+from uuid import uuid4
 
 import pytest
 
-from adomnia.errors import Refusal
+from adomnia.curator.measurements import Record
+from adomnia.errors import Failure, Refusal
+from adomnia.ledger import Ledger
+from adomnia.ledger.postgres_place import PostgresPlace
 from adomnia.pricing.questions import Question
 from adomnia.privacy.losses import loss
+from adomnia.session import replaying
 from adomnia.session.batch import Batch
 from adomnia.session.sharing import find_offer
 from kit import hospital
+from kit.newer_code import newer_version, other_intervals
+from kit.postgres import durable_server
 
 PEOPLE = [hospital.person(k, age=20 + k % 60, sex="FM"[k % 2], city="Oslo", salary=1000.0 * k) for k in range(60)]
 BY_SEX = "SELECT sex, AVG(age) AS n, AVG(salary) AS pay FROM people GROUP BY sex"
@@ -213,3 +224,172 @@ def test_a_catalog_that_means_something_else_is_found_out(curator):
     receipt = curator.ledger.answers("bob")[0]
     other = replace(Batch.from_text(receipt.asked), questions=(Question(BY_SEX.replace("salary", "age"), epsilon=0.5),))
     assert "catalog" in refused(curator, replace(receipt, asked=other.to_text()), "dave").why
+
+
+def spent(curator, name):
+    """All accounts that an answer could be paid from, and how many statements have read data."""
+    return curator.ledger.account(name), curator.ledger.account(), len(curator.engine.ran)
+
+
+def is_refused_free(curator, name, ask):
+    """Whether an answer of another version is refused, and nobody has paid for that, however often it is asked for."""
+    before, listed = spent(curator, name), curator.ledger.count_answers(name)
+    for _ in range(2):
+        with pytest.raises(Refusal, match=r"for another analyst by version 0\.1\.0.*nothing was paid") as refusal:
+            ask(curator.session(name))
+        assert refusal.value.code == "other_version"
+        assert refusal.value.__context__ is None
+    return spent(curator, name) == before and curator.ledger.count_answers(name) == listed
+
+
+NAMED, SET = ("bob", "dave", {"epsilon": 0.5}), ("pia", "paul", {})  # by the analysts, and by their policies
+PAYERS = pytest.mark.parametrize(("payer", "name", "price"), [NAMED, SET])
+LIMITED = f"{BY_SEX} ORDER BY sex DESC LIMIT 1"
+OTHER_FORMS = [
+    (*NAMED, f"{BY_SEX} HAVING AVG(age) > -1000"),
+    (*NAMED, f"{BY_SEX} ORDER BY n DESC"),
+    (*NAMED, "SELECT sex, AVG(salary) - AVG(age) AS d FROM people GROUP BY sex"),
+    ("bob", "dave", {"rho": 0.01}, LIMITED),
+    (*NAMED, LIMITED),
+    (*SET, LIMITED),  # there ORDER BY and HAVING of numbers are other questions
+]
+FORMS = pytest.mark.parametrize(("payer", "name", "price", "text"), OTHER_FORMS)
+
+
+@FORMS
+def test_what_newer_code_may_be_unable_to_show_is_refused_before_it_is_paid_for(curator, payer, name, price, text):
+    first = curator.session(payer).sql(BY_SEX, **price)
+    receipt, taker = curator.ledger.answers(payer)[0], curator.session(name)
+    with newer_version():
+        assert is_refused_free(curator, name, lambda session: session.sql(text, **price, request_id="mine"))
+        own, dataset, read = spent(curator, name)
+        shared = taker.sql(BY_SEX, **price)
+        assert shown(shared) == shown(first)
+        assert spent(curator, name) == (own.after_loss(loss(receipt.event)), dataset, read)
+        assert taker.sql(BY_SEX, **price).replayed
+        assert curator.ledger.account(name) == own.after_loss(loss(receipt.event))
+
+
+def test_the_fix_of_that_refusal_pays_for_a_new_answer_in_ones_own_form(curator):
+    curator.session("bob").sql(BY_SEX, epsilon=0.5)
+    with newer_version():
+        own, dataset, _ = spent(curator, "dave")
+        fresh = curator.session("dave").sql(LIMITED, epsilon=0.5, replay=False)
+        assert not fresh.replayed
+        assert spent(curator, "dave")[:2] == (own.after(fresh.receipt.event), dataset.after(fresh.receipt.event))
+
+
+@PAYERS
+def test_a_batch_of_another_version_is_refused_or_paid_for_as_a_whole(curator, payer, name, price):
+    texts = [BY_SEX, "SELECT COUNT(*) AS n FROM people WHERE age > 40"]
+    curator.session(payer).batch(texts, **price)
+    receipt = curator.ledger.answers(payer)[0]
+    with newer_version():
+        assert is_refused_free(curator, name, lambda session: session.batch([LIMITED, texts[1]], **price))
+        own, dataset, read = spent(curator, name)
+        assert all(answer.replayed for answer in curator.session(name).batch(texts, **price))
+        assert spent(curator, name) == (own.after_loss(loss(receipt.event)), dataset, read)
+
+
+@PAYERS
+def test_what_is_taken_over_from_another_version_is_shown_as_it_was_given(curator, payer, name, price):
+    first = curator.session(payer).sql(LIMITED, **price)
+    with newer_version():
+        assert shown(take(curator, curator.ledger.answers(payer)[0], name)) == shown(first)
+
+
+def test_a_source_of_another_version_that_is_asked_for_in_other_words_is_refused_before_it_is_paid_for(curator):
+    curator.session("bob").sql(BY_SEX, epsilon=0.5)
+    receipt = curator.ledger.answers("bob")[0]
+    asked = replace(Batch.from_text(receipt.asked), questions=(Question(LIMITED, epsilon=0.5),))
+    with newer_version():
+        assert is_refused_free(curator, "dave", lambda dave: dave.take(replace(receipt, asked=asked.to_text())))
+
+
+@FORMS
+def test_the_same_version_shares_an_answer_in_every_form_and_is_paid_once(curator, payer, name, price, text):
+    curator.session(payer).sql(BY_SEX, **price)
+    own, dataset, read = spent(curator, name)
+    for _ in range(2):
+        assert curator.session(name).sql(text, **price).replayed
+    assert spent(curator, name) == (own.after_loss(loss(curator.ledger.answers(payer)[0].event)), dataset, read)
+
+
+def write_measurements(record):
+    """A record as the first ledgers have them: nothing tells which version made it, nor what was answered."""
+    arrays = [{"shape": list(array.shape), "values": array.ravel().tolist()} for array in record.values]
+    return json.dumps(arrays).encode()
+
+
+@FORMS
+def test_the_first_records_are_shared_in_every_form(curator, payer, name, price, text):
+    with patch.object(Record, "to_bytes", write_measurements):
+        curator.session(payer).sql(BY_SEX, **price)
+    own, dataset, read = spent(curator, name)
+    with newer_version():
+        assert curator.session(name).sql(text, **price).replayed
+    assert spent(curator, name) == (own.after_loss(loss(curator.ledger.answers(payer)[0].event)), dataset, read)
+
+
+class DebitError(Exception):
+    """A debit was asked for."""
+
+
+def fail_debits(reserve):
+    """A ledger that fails instead of debiting a shared answer: what is known by then, is known without paying."""
+
+    def pay(*args, source, check_first=False, **named):
+        if not check_first:
+            raise DebitError(source)
+        return reserve(*args, source=source, check_first=True, **named)
+
+    return pay
+
+
+@pytest.mark.parametrize("text", [BY_SEX, LIMITED])
+def test_what_happens_before_the_debit_does_not_depend_on_the_numbers_of_the_answer(curator, text):
+    curator.session("bob").sql(BY_SEX, epsilon=0.5)
+    failing = partial(patch.object, replaying, "draft_answers", None)
+    seen = set()
+    for change in (nullcontext, other_intervals, failing):  # newer code computes the same, or something else, or fails
+        with newer_version(change), patch.object(curator.ledger, "reserve", fail_debits(curator.ledger.reserve)):
+            with pytest.raises((Refusal, DebitError)) as stopped:
+                curator.session("dave").sql(text, epsilon=0.5)
+            seen.add((stopped.type, str(stopped.value)))
+    assert len(seen) == 1
+    assert (stopped.type is DebitError) == (text == BY_SEX)
+
+
+@pytest.mark.parametrize("damage", [{"results": [{}]}, {"results": 3}, None])
+def test_an_unreadable_answer_of_somebody_else_is_a_failure_of_ones_own_request_and_costs_nothing(curator, damage):
+    curator.session("bob").sql(BY_SEX, epsilon=0.5, request_id="of bob")
+    before, found = spent(curator, "dave"), Record(**damage) if damage else ValueError
+    with (
+        patch.object(Record, "from_bytes", side_effect=[found]),
+        pytest.raises(Failure, match=r"Request id: mine\."),
+    ):
+        curator.session("dave").sql(BY_SEX, epsilon=0.5, request_id="mine")
+    assert spent(curator, "dave") == before
+
+
+@pytest.fixture(params=["file", "postgres"])
+def place(request, tmp_path):
+    if request.param == "file":
+        return tmp_path / "ledger.sqlite"
+    return PostgresPlace(durable_server().url(), f"test_{uuid4().hex}", "test", tmp_path)
+
+
+@PAYERS
+def test_every_store_lets_an_answer_be_checked_before_it_debits(curator, place, payer, name, price):
+    budgets = {analyst.name: analyst.budget for analyst in curator.catalog.analysts}
+    with (
+        Ledger.open(place, curator.catalog.budget, budgets) as ledger,
+        patch.object(curator.kernel, "ledger", ledger),
+        newer_version(nullcontext),
+    ):
+        curator.session(payer).sql(BY_SEX, **price)
+        assert is_refused_free(curator, name, lambda session: session.sql(LIMITED, **price))
+        own = ledger.account(name)
+        assert curator.session(name).sql(BY_SEX, **price).replayed
+        assert ledger.account(name) == own.after_loss(loss(ledger.answers(payer)[0].event))
+        ledger.verify()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, replace
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -11,6 +12,7 @@ from adomnia.curator.executor import Executor, Statements, drive
 from adomnia.curator.measurements import ChangedRoundError, Record, Replayer
 from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.ledger import Hold
+from adomnia.ledger.requests import UnpaidAnswer
 from adomnia.plans.undeclared import resolve_open_keys
 from adomnia.pricing.findings import cost, list_findings
 from adomnia.pricing.parts import split_price
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from adomnia.ledger import Storage, StoredAnswer
     from adomnia.ledger.requests import Receipt
     from adomnia.pricing.questions import Priced
+    from adomnia.privacy.events import Event
     from adomnia.statistics.contract import Result, Statistic
 
 _log = logging.getLogger("adomnia.curator")
@@ -61,6 +64,19 @@ class Reservation:
 
 
 @dataclass(frozen=True)
+class SharedForm:
+    """All that may be known of another analyst's answer before it is paid for; nothing of it depends on its numbers.
+
+    Which version of the program gave it, the hashes of its columns and of which rows it shows, one for each question
+    (None for the first records, which hold measurements alone), and what it cost.
+    """
+
+    version: str
+    layouts: tuple[str, ...] | None
+    event: Event
+
+
+@dataclass(frozen=True)
 class Evaluated:
     """A question whose keys are known, and the results of its statistics."""
 
@@ -68,23 +84,51 @@ class Evaluated:
     results: Mapping[Statistic, Result]
 
 
-def pay(kernel: Kernel, request: PaymentRequest, priced: Sequence[Priced]) -> Reservation | StoredAnswer:
-    """Debit whoever pays, once the second look has proved what will run; or the answer that was paid for before."""
+def pay(
+    kernel: Kernel, request: PaymentRequest, priced: Sequence[Priced], check: Callable[[SharedForm], None] | None = None
+) -> Reservation | StoredAnswer:
+    """Debit whoever pays, once the second look has proved what will run; or the answer that was paid for before.
+
+    `check` refuses another analyst's answer that might not be shown as it is asked for, while nothing is paid for it.
+    """
     statements = prove(kernel, priced)
     if not kernel.engine.is_reachable():  # what fails after the debit is paid for, whatever the reason
         fix = "ask again in a moment; nothing was paid"
         raise Unavailable("The database of the index", "cannot be reached", fix)
-    paid = kernel.ledger.reserve(
+    reserve = partial(
+        kernel.ledger.reserve,
         request.analyst,
         request.request_id,
         request.identity,
         cost(priced),
         asked=request.asked,
         storage=request.storage,
-        source=request.source,
         seen=request.seen,
     )
+    paid = reserve(source=request.source) if check is None else _reserve_checked(reserve, request, check)
     return Reservation(paid, priced, statements) if isinstance(paid, Hold) else paid
+
+
+def _reserve_checked(
+    reserve: Callable[..., Hold | StoredAnswer], request: PaymentRequest, check: Callable[[SharedForm], None]
+) -> Hold | StoredAnswer:
+    """Pay for another analyst's answer only once it is checked: outside of the transaction, which others wait for."""
+    try:
+        return reserve(source=request.source, check_first=True)
+    except UnpaidAnswer as found:
+        unpaid = found
+    check(_describe_form(unpaid, request.request_id))  # outside of the except block: no refusal has it as its context
+    return reserve(source=unpaid.receipt.key)
+
+
+def _describe_form(unpaid: UnpaidAnswer, request_id: str) -> SharedForm:
+    """Leave out of an answer what depends on its numbers, such as whether it was too large to be kept."""
+    try:
+        record = Record.from_bytes(unpaid.payload)
+        layouts = None if record.results is None else tuple(each["layout"] for each in record.results)
+    except (LookupError, TypeError, ValueError):
+        raise Failure(request_id) from None
+    return SharedForm(record.version, layouts, unpaid.receipt.event)
 
 
 def measure(kernel: Kernel, paid: Reservation, show: Show[_Shown]) -> tuple[_Shown, Receipt]:

@@ -24,6 +24,7 @@ __all__ = [
     "Receipt",
     "SpendRequest",
     "StoredAnswer",
+    "UnpaidAnswer",
     "commit",
     "decode_receipt",
     "find_answer",
@@ -46,7 +47,8 @@ class SpendRequest:
 
     `asked` is the text of the question, in ASCII, for readers of the ledger. `storage` is what it may fill of it.
     `source` is the key of a debit whose answer alone is wanted, at the expense of the personal budget alone. `seen` is
-    the number of the entry with the analyst's newest answer that was looked at; with a newer one nothing is paid.
+    the number of the entry with the analyst's newest answer that was looked at; with a newer one nothing is paid. With
+    `check_first` nothing is paid for the answer of another analyst: whoever asks decides, and pays for it as `source`.
     """
 
     analyst: str | None
@@ -58,6 +60,7 @@ class SpendRequest:
     storage: Storage | None = None
     source: str = ""
     seen: int | None = None
+    check_first: bool = False
 
     @property
     def wanted(self) -> Wanted:
@@ -106,6 +109,17 @@ class NewerAnswer(AdomniaError):
     """The analyst has got an answer since those that were looked at: nothing was paid."""
 
 
+class UnpaidAnswer(AdomniaError):
+    """Another analyst's answer would be shared: nothing was paid yet.
+
+    Until it is, only what does not depend on its numbers may be used of `payload`, and none of it may be shown.
+    """
+
+    def __init__(self, receipt: "Receipt", payload: bytes) -> None:
+        super().__init__()
+        self.receipt, self.payload = receipt, payload
+
+
 @dataclass(frozen=True)
 class KeptAnswer:
     """What its payer has left after an answer, the number of its entry, and of the one with their answer before it.
@@ -120,10 +134,11 @@ class KeptAnswer:
 
 @dataclass(frozen=True)
 class StoredAnswer:
-    """An answer that was committed earlier, and the receipt of the debit that paid for it."""
+    """An answer that was committed earlier, the receipt of the debit that paid for it, and what its payer has left."""
 
     payload: bytes
     receipt: Receipt
+    left: Left | None = field(default=None, compare=False, repr=False)
 
 
 def now() -> str:
@@ -148,7 +163,7 @@ def reserve(transaction: Transaction, request: SpendRequest) -> Receipt | Stored
         raise NewerAnswer
     earlier = _find_paid(transaction, request) or _find_earlier(transaction, request)
     if earlier is not None and earlier.analyst == request.analyst:
-        return StoredAnswer(_read_payload(transaction, earlier, request), earlier)
+        return _read_answer(transaction, earlier, request)
     if request.source:
         earlier = _find_source(transaction, request)
     if earlier is not None and covers(request.event, earlier.event):
@@ -174,7 +189,7 @@ def find_answer_by_id(transaction: Transaction, request: SpendRequest) -> Stored
     """Find the answer that an analyst got under a request id; a Failure if it was paid for and has no answer."""
     find_filter(transaction, request.analyst)
     paid = _find_own(transaction, request)
-    return None if paid is None else StoredAnswer(_read_payload(transaction, paid, paid), paid)
+    return None if paid is None else _read_answer(transaction, paid, paid)
 
 
 def find_answer(transaction: Transaction, request: SpendRequest) -> StoredAnswer | None:
@@ -182,15 +197,16 @@ def find_answer(transaction: Transaction, request: SpendRequest) -> StoredAnswer
     earlier = _find_paid(transaction, request) or _find_earlier(transaction, request)
     if earlier is None or earlier.analyst != request.analyst:
         return None
-    return StoredAnswer(_read_payload(transaction, earlier, request), earlier)
+    return _read_answer(transaction, earlier, request)
 
 
 def _share(transaction: Transaction, request: SpendRequest, earlier: Receipt) -> StoredAnswer:
     """Give another analyst's answer: the dataset has paid for it already, so only the personal budget pays now."""
     payload = _read_payload(transaction, earlier, request)
+    if request.check_first:
+        raise UnpaidAnswer(earlier, payload)
     receipt = _debit(transaction, request, earlier.event, analysts=(request.analyst,), shares=earlier.key)
-    commit(transaction, receipt, payload)
-    return StoredAnswer(payload, receipt)
+    return StoredAnswer(payload, receipt, commit(transaction, receipt, payload).left)
 
 
 def _debit(
@@ -313,6 +329,12 @@ def _find_source(transaction: Transaction, request: SpendRequest) -> Receipt | N
     kept = transaction.records.find_commit(request.source)
     same = kept is not None and json.loads(kept[1])["plan"] == request.plan.hex()
     return _find_receipt(transaction, request.source) if same else None
+
+
+def _read_answer(transaction: Transaction, paid: Receipt, asked: SpendRequest | Receipt) -> StoredAnswer:
+    """Read an answer, and what its payer has left: one transaction is enough for whoever shows both."""
+    payload = _read_payload(transaction, paid, asked)
+    return StoredAnswer(payload, paid, transaction.accounts[account_name(paid.analyst)].left())
 
 
 def _read_payload(transaction: Transaction, paid: Receipt, asked: SpendRequest | Receipt) -> bytes:

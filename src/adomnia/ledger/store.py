@@ -25,6 +25,7 @@ from adomnia.ledger.records import Records
 from adomnia.ledger.requests import KeptAnswer, Receipt, SpendRequest, StoredAnswer
 from adomnia.ledger.schema import ERRORS, explain_error, explain_errors, name_error, name_file
 from adomnia.ledger.storage import Storage
+from adomnia.ledger.watched_records import watch_records
 from adomnia.ledger.writer import Writer
 from adomnia.privacy.amounts import Number, exact
 from adomnia.privacy.events import Event, Pure
@@ -138,6 +139,7 @@ class Ledger:
         storage: Storage | None = None,
         source: str = "",
         seen: int | None = None,
+        check_first: bool = False,
     ) -> Hold | StoredAnswer:
         """Pay for a question before any data is read, or get its answer if it has one.
 
@@ -148,9 +150,12 @@ class Ledger:
         debit. With `storage`, what would fill more of the ledger than is left to its analyst is refused. With `source`,
         the key of somebody's debit, nothing but one's own answer or that of this debit is given. With `seen`, the
         number of the newest answer of the analyst that `latest_answers` gave, a newer one raises NewerAnswer, and
-        nothing is paid or given.
+        nothing is paid or given. With `check_first`, the answer of another analyst raises UnpaidAnswer instead of being
+        paid for; to pay for it, name its debit as `source`.
         """
-        request = SpendRequest(analyst, request_id, plan, event, personal_only, asked, storage, source, seen)
+        request = SpendRequest(
+            analyst, request_id, plan, event, personal_only, asked, storage, source, seen, check_first
+        )
         outcome: Receipt | StoredAnswer = self._writer.submit(
             Foreseen(partial(requests.reserve, request=request), request.wanted)
         )
@@ -270,11 +275,20 @@ class Ledger:
 
     @contextmanager
     def snapshot(self) -> Iterator[Records]:
-        """Everything that is kept, as it is now, while others go on paying; not of a ledger in memory."""
+        """Everything that is kept, as it is now, while others go on paying; not of a ledger in memory.
+
+        Errors of other files, which whoever reads it may meet, are no trouble of the ledger.
+        """
         assert self._reader is not None  # noqa: S101 - what is in memory is its writer's alone
+        foreign = None
         with self._writer.watch(), self._reader.snapshot() as records:
             self._check_same()
-            yield records
+            try:
+                yield watch_records(records, self._writer.notice)
+            except ERRORS as error:  # those of the records are noticed, and are others by now
+                foreign = error
+        if foreign is not None:
+            raise foreign
 
     def backup(self, path: str | Path) -> Head:
         """Copy the ledger to a new file with its own anchor, also while it is in use; gives the head of the copy."""

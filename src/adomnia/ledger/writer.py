@@ -115,12 +115,20 @@ class Writer:
     def watch(self) -> Iterator[None]:
         """What is done beside the writer: it is refused at once while there is trouble, and its errors are trouble.
 
-        They leave no doubt about what was written. Where they last, those of the recovery do. A ledger that grants
-        nothing any more, because it is not what it was, can be looked at.
+        A ledger that grants nothing any more, because it is not what it was, can be looked at.
         """
         self._check_own()
         if self._closed is None and (reason := self._find_reason()) is not None:
             raise explain_error(reason)
+        with self.notice():
+            yield
+
+    @contextmanager
+    def notice(self) -> Iterator[None]:
+        """Errors of what was begun beside the writer: they are trouble, and leave no doubt about what was written.
+
+        Where they last, those of the recovery leave it.
+        """
         try:
             yield
         except ERRORS as error:

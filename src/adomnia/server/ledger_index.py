@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from datetime import date, timedelta
 from itertools import islice
@@ -11,6 +12,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 from weakref import finalize
 
+from adomnia.errors import Unavailable
 from adomnia.ledger import journal
 from adomnia.ledger.accounts import account_name
 from adomnia.ledger.chain import GENESIS, Head
@@ -81,19 +83,21 @@ class LedgerIndex:
         page = {**values, "before": before, "limit": -1 if limit is None else limit}
         with self._lock:
             self._catch_up(ledger)
-            total = self._connection.execute(f"SELECT COUNT(*) FROM found WHERE {_WHERE}", values)  # noqa: S608 - likewise
-            (count,) = total.fetchone()
-            return [sequence for (sequence,) in self._connection.execute(query, page)], count
+            with _explain_errors():
+                total = self._connection.execute(f"SELECT COUNT(*) FROM found WHERE {_WHERE}", values)  # noqa: S608 - likewise
+                (count,) = total.fetchone()
+                return [sequence for (sequence,) in self._connection.execute(query, page)], count
 
     def _catch_up(self, ledger: Records) -> None:
         """Take in what is new; all of it, if the ledger is another than before. Refuse what does not follow."""
         if not journal.is_on_chain(ledger, self._head):
-            self._connection.execute("DELETE FROM found")
+            with _explain_errors():
+                self._connection.execute("DELETE FROM found")
             self._head, self._time = GENESIS, ""
         entries = journal.read_entries(ledger, self._head)
         while step := list(islice(self._describe(entries), _STEP)):
             heads, rows = zip(*step, strict=True)
-            with self._connection:
+            with _explain_errors(), self._connection:
                 self._connection.execute("BEGIN")
                 self._connection.executemany("INSERT INTO found VALUES (?, ?, ?, ?, ?)", rows)
             self._head = heads[-1]
@@ -104,6 +108,16 @@ class LedgerIndex:
             account, request_id = _find_account(entry), entry.get("request_id", "").rpartition("\n")[2]
             said = (account.removeprefix("analyst:"), request_id, entry.get("reason", ""), head.hash)
             yield head, (head.sequence, entry["kind"], account, self._time, "\n".join(said).casefold())
+
+
+@contextmanager
+def _explain_errors() -> Iterator[None]:
+    """Raise an error of the index's own file as one for the owner: the ledger has no part in it."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        why, fix = "cannot be searched: its index does not fit, or cannot be written", "free room for temporary files"
+        raise Unavailable("The list of entries", why, f"{fix}, then ask again") from error
 
 
 def _find_account(entry: Mapping[str, Any]) -> str:

@@ -67,7 +67,7 @@ class Outcome:
 
 def build_answers(outcome: Outcome) -> list[Answer]:
     """One answer for each question."""
-    assert outcome.left is not None  # noqa: S101 - looked up by then
+    assert outcome.left is not None  # noqa: S101 - an answer that was kept has it
     paid = (outcome.receipt, outcome.replayed, outcome.left)
     return [
         Answer(each.columns, each.rows, each.confidence, *paid, each.caps, each.notes, *_extras(each))

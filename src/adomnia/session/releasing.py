@@ -252,7 +252,7 @@ def _open_published(curator: Curator, receipt: Receipt) -> Release:
 
 def _replay(making: _Making, priced: Sequence[Priced], stored: StoredAnswer) -> Outcome:
     drafts = replay_answers(priced, stored, making.batch.confidence)
-    return Outcome(drafts, stored.receipt, replayed=True, left=making.curator.ledger.left(None))
+    return Outcome(drafts, stored.receipt, replayed=True, left=stored.left)
 
 
 def _identify(name: str, batch: Batch, priced: Sequence[Priced]) -> bytes:

@@ -8,22 +8,23 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from adomnia.curator.paying import read_record, replay
-from adomnia.errors import Failure
+from adomnia.errors import Failure, Refusal
 from adomnia.session.answering import draft_answers
 from adomnia.session.sizes import bound_results
 from adomnia.session.stored_answers import StoredResult, describe_form, mark
+from adomnia.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
     from adomnia.curator.measurements import Record
-    from adomnia.curator.paying import Evaluated
+    from adomnia.curator.paying import Evaluated, SharedForm
     from adomnia.ledger import StoredAnswer
     from adomnia.pricing.questions import Priced
     from adomnia.session.answering import DraftAnswer
 
-__all__ = ["recall_stored", "replay_answers", "show_answers"]
+__all__ = ["check_form", "recall_stored", "replay_answers", "show_answers"]
 
 _OTHER_CODE = (
     "Version {} of Ad Omnia gave this answer. This installation computes other numbers from the same measurements, if "
@@ -48,6 +49,20 @@ def show_answers(
         ]
 
     return show
+
+
+def check_form(priced: Sequence[Priced], shared: SharedForm) -> None:
+    """Refuse another analyst's answer, before it is paid for, that this version might not be able to show.
+
+    An answer of another version is certain to be shown in its own columns and rows alone. Whether this version computes
+    the same numbers from its measurements depends on these, so that nobody may learn it who has not paid.
+    """
+    if shared.layouts is None or shared.version == __version__:
+        return
+    if shared.layouts != tuple(describe_form(each.plan).layout for each in priced):
+        why = f"was answered for another analyst by version {shared.version}, with other columns or rows"
+        fix = "ask without HAVING, ORDER BY, LIMIT and formulas, or alone with replay=False, which is paid for anew"
+        raise Refusal("This question", f"{why}; nothing was paid", fix, code="other_version")
 
 
 def replay_answers(priced: Sequence[Priced], stored: StoredAnswer, confidence: float) -> list[DraftAnswer]:

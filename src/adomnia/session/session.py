@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
@@ -51,7 +52,7 @@ from adomnia.session.recalled import Recalled
 from adomnia.session.release_page import ReleaseList, describe_release
 from adomnia.session.released import answer_released
 from adomnia.session.releasing import find_receipt, find_release, keep_private, list_releases, price_release, publish
-from adomnia.session.replaying import recall_stored, replay_answers, show_answers
+from adomnia.session.replaying import check_form, recall_stored, replay_answers, show_answers
 from adomnia.session.request_ids import choose_request_id
 from adomnia.session.sizes import check_size, count_storage, measure_size, size_of_rows
 from adomnia.session.stored_answers import refuse_level
@@ -62,9 +63,10 @@ from adomnia.sql.reading.released import may_name_release, parse_released
 from adomnia.work import allow, limit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from adomnia.catalog.model import Analyst, Catalog, Policy
+    from adomnia.curator.paying import SharedForm
     from adomnia.engines.contract import Progress
     from adomnia.explaining.methods import MethodList
     from adomnia.explaining.tree import Node
@@ -234,7 +236,7 @@ class LocalSession(DerivedSession):
         """The answer in one place, if it is at the confidence that is asked for: one that is stored has its own."""
         if confidence is not None and drafts[place].confidence != confidence:
             raise refuse_level(drafts[place].confidence)
-        return build_answers(Outcome(drafts, kept.receipt, True, self._curator.ledger.left(self.analyst)))[place]
+        return build_answers(Outcome(drafts, kept.receipt, True, kept.left))[place]
 
     def take(self, receipt: Receipt, request_id: str | None = None) -> Answer:
         """The very answer that another analyst paid for, at the expense of one's own budget alone, or a Refusal.
@@ -372,7 +374,7 @@ class LocalSession(DerivedSession):
             )
         priced = self._price_as_before(batch, kept.receipt)
         drafts = replay_answers(priced, kept, batch.confidence)
-        return build_answers(Outcome(drafts, kept.receipt, True, self._curator.ledger.left(self.analyst)))[0]
+        return build_answers(Outcome(drafts, kept.receipt, True, kept.left))[0]
 
     def _find_vacuous(self, verdicts: Sequence[Verdict | None], request: PaymentRequest) -> Verdict | None:
         """What is known to say almost nothing and is not sold, if anything is, unless it was paid for before."""
@@ -420,9 +422,8 @@ class LocalSession(DerivedSession):
                 wanted = PaymentRequest(self.analyst, request, identity, batch.to_text(), source=source)
                 verdicts, paid = self._judge_and_pay(batch, plans, priced, wanted, anyway=anyway)
                 outcome = self._give(paid, priced, batch.confidence, verdicts)
-        left = outcome.left or self._curator.ledger.left(self.analyst)
         with allow():  # it is paid for
-            answers = build_answers(replace(outcome, left=left))
+            answers = build_answers(outcome)
             if outcome.kept is not None:
                 self._curator.counts.note(self.analyst, outcome.kept, batch, plans, answers[0])
             return answers
@@ -431,16 +432,22 @@ class LocalSession(DerivedSession):
         self, batch: Batch, plans: Sequence[Plan], priced: Sequence[Priced], request: PaymentRequest, *, anyway: bool
     ) -> tuple[list[Verdict | None], Reservation | StoredAnswer]:
         """Pays for questions that are worth their price, and for others if they are wanted `anyway`; and says which."""
-        judge = self._appoint_judge(batch, plans)
+        judge, check = self._appoint_judge(batch, plans), partial(self._check_form, batch, plans, priced)
         verdicts = judge.judge(priced)
         if anyway or not self._find_vacuous(verdicts, request):
             with suppress(NewerAnswer):  # of another thread, process or host
-                return verdicts, self._pay(replace(request, seen=judge.seen), priced)
+                return verdicts, self._pay(replace(request, seen=judge.seen), priced, check)
         # By what is in the ledger now. What is answered from here on is not waited for: there might be no end of it.
         verdicts = judge.judge_afresh(priced)
         if not anyway and (vacuous := self._find_vacuous(verdicts, request)) is not None:
             raise vacuous.refusal()
-        return verdicts, self._pay(request, priced)
+        return verdicts, self._pay(request, priced, check)
+
+    def _check_form(self, batch: Batch, plans: Sequence[Plan], priced: Sequence[Priced], shared: SharedForm) -> None:
+        """Refuse another analyst's answer that might not be shown; where policies set prices, at the price it had."""
+        if sets_price(self._policy):
+            priced = batch.price(plans, self._curator.catalog, price_of(shared.event))
+        check_form(priced, shared)
 
     def _pay_by_policy(self, batch: Batch, plans: Sequence[Plan], request: PaymentRequest, *, anyway: bool) -> Outcome:
         """Pays the price that the policy sets, unless the question was answered before, at whatever price."""
@@ -457,12 +464,14 @@ class LocalSession(DerivedSession):
             self._curator.admit(measure_size(priced))
             return self._give(stored, priced, batch.confidence, [None] * len(priced))
 
-    def _pay(self, request: PaymentRequest, priced: Sequence[Priced]) -> Reservation | StoredAnswer:
+    def _pay(
+        self, request: PaymentRequest, priced: Sequence[Priced], check: Callable[[SharedForm], None]
+    ) -> Reservation | StoredAnswer:
         """Pays, once there is room for the answer in memory and in the ledger: how much it needs is public."""
         size = measure_size(priced)
         self._curator.admit(size)
         storage = count_storage(self._declared, size, request.asked)
-        return pay(self._curator.kernel, replace(request, storage=storage), priced)
+        return pay(self._curator.kernel, replace(request, storage=storage), priced, check)
 
     def _give(
         self,
@@ -474,7 +483,7 @@ class LocalSession(DerivedSession):
         """What was paid for: measured now, or given again, with notes on what says almost nothing."""
         if not isinstance(paid, Reservation):
             drafts = add_notes(replay_answers(priced, paid, confidence), verdicts)
-            return Outcome(drafts, paid.receipt, replayed=True)
+            return Outcome(drafts, paid.receipt, replayed=True, left=paid.left)
         drafts, receipt = measure(self._curator.kernel, paid, show_answers(priced, confidence))
         noted = add_notes(drafts, verdicts)
         return Outcome(noted, receipt, replayed=False, left=paid.hold.left, kept=paid.hold.kept)

@@ -1,0 +1,47 @@
+"""Code that computes other numbers from the same measurements than the code that stored them."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
+
+from adomnia.methods.describe import cuts
+from adomnia.session import columns, replaying
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+
+@contextmanager
+def other_rounds() -> Iterator[None]:
+    """Code whose later rounds are others: the fault that this is about."""
+    with patch.object(cuts, "_FAR", 9.0), patch.object(cuts, "_PLACES", (-1.1, -0.3, 0.7, 1.6, 3.1, 6.1)):
+        yield
+
+
+@contextmanager
+def other_intervals() -> Iterator[None]:
+    """Code whose measurements are the same, and its intervals are not."""
+    before = columns.estimate_term
+
+    def widened(source: Any, estimates: Any) -> Any:
+        found = before(source, estimates)
+
+        def interval(confidence: float, cells: int) -> Any:
+            lower, upper = found.interval(confidence, cells)
+            return lower - 1, upper + 1
+
+        return replace(found, interval=interval)
+
+    with patch.object(columns, "estimate_term", widened):
+        yield
+
+
+@contextmanager
+def newer_version(change: Callable[[], AbstractContextManager[object]] = other_intervals) -> Iterator[None]:
+    """The next version of the program, and what it computes otherwise."""
+    with patch.object(replaying, "__version__", "0.2.0"), change():
+        yield
