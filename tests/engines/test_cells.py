@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adomnia.engines.cells import MOST_ROWS, are_few, read_cells, read_nothing, read_rows
+from adomnia.engines.cells import MOST_ROWS, are_counts, are_few, read_cells, read_counts, read_nothing, read_rows
 from adomnia.privacy.aggregates import Histogram, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, call
@@ -39,6 +39,17 @@ def test_rows_whose_key_is_missing_belong_to_no_cell():
     result = pa.table({"k0": pa.array([None, 1, 2], pa.uint8()), "k1": [True, None, False], "m0": pa.array([5, 7, 9])})
     (exact,) = read_cells(result, (Query(TABLE, (CITY, MEMBER), Rows()),))
     assert exact.tolist() == [[0, 0], [0, 0], [9, 0]]
+
+
+def test_counts_of_a_histogram_are_integers_whose_rows_without_a_key_or_value_are_left_out():
+    histogram = Query(TABLE, (CITY,), Histogram(AGE, AGE.domain, (Fraction(1, 2),), Fraction(19, 20)))
+    keys = np.ma.masked_array(np.array([2, 0, 1], dtype=np.uint8), [False, True, False])
+    columns = {"k0": keys, "k1": np.array([7, 8, 9]), "m0": np.array([3, 4, 5])}
+    assert are_counts((histogram,))
+    (found,) = read_counts(columns, (histogram,))
+    assert found.tolist() == [[2, 1], [7, 9], [3, 5]]
+    with pytest.raises(ValueError, match="integers of 64 bits"):
+        read_counts({**columns, "m0": np.array([3.0, 4.0, 5.0])}, (histogram,))
 
 
 def test_a_sum_over_nothing_is_zero():

@@ -10,6 +10,7 @@ from adomnia.catalog.lakes import is_in_spark
 from adomnia.postgres import is_url
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.filters import Budget
+from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.units import Unit
 
 RESERVED = ("rank", "bucket", "person", "rowid")  # columns that the contribution index or its engine adds to a table
@@ -213,6 +214,7 @@ class EngineChoice:
     index: str | None = None
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Catalog:
     """A whole catalog.toml, checked.

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from adomnia.engines.found_keys import drop_missing_keys, number_found_keys
 from adomnia.noise import Integers
@@ -27,6 +28,20 @@ def are_few(queries: tuple[Query, ...]) -> bool:
     first = queries[0]
     few = prod(first.shape) <= MOST_ROWS and not any(map(is_open, first.keys))
     return few and not isinstance(first.aggregate, Histogram)
+
+
+def are_counts(queries: tuple[Query, ...]) -> bool:
+    """Whether a result is the counts of a histogram, and all keys before its values are integers too."""
+    first = queries[0]
+    return isinstance(first.aggregate, Histogram) and not any(map(is_open, first.keys))
+
+
+def read_counts(columns: Mapping[str, Integers], queries: tuple[Query, ...]) -> tuple[Integers, ...]:
+    """The counts of a histogram from its columns in NumPy, where a NULL is masked. Such rows belong to no cell."""
+    if not all(np.can_cast(column.dtype, np.int64) for column in columns.values()):
+        raise ValueError("Histogram columns must be integers of 64 bits, got others.")
+    known = ~np.any([np.ma.getmaskarray(column) for column in columns.values()], axis=0)
+    return (_count_cells([np.asarray(column, dtype=np.int64)[known] for column in columns.values()], queries[0]),)
 
 
 def read_rows(names: Sequence[str], rows: list[tuple[Any, ...]], queries: tuple[Query, ...]) -> tuple[Integers, ...]:
@@ -48,7 +63,8 @@ def read_cells(result: pa.Table, queries: tuple[Query, ...]) -> tuple[Integers, 
     keys = queries[0].keys
     result = drop_missing_keys(number_found_keys(result, keys), keys)
     if isinstance(queries[0].aggregate, Histogram):
-        return (_counts(result.drop_null(), queries[0]),)
+        known = result.drop_null()
+        return (_count_cells([known[name].cast(pa.int64()).to_numpy() for name in known.column_names], queries[0]),)
     return _lay_out({name: _integers(result[name]) for name in result.column_names}, queries)
 
 
@@ -59,12 +75,11 @@ def read_nothing(queries: tuple[Query, ...]) -> tuple[Integers, ...]:
     return tuple(np.zeros(query.result_shape, dtype=object if _is_wide(query) else np.int64) for query in queries)
 
 
-def _counts(result: pa.Table, query: Query) -> Integers:
+def _count_cells(columns: Sequence[NDArray[np.int64]], query: Query) -> Integers:
     """The cells, values and counts of a histogram, one below the other."""
-    columns = [result[name].cast(pa.int64()).to_numpy() for name in result.column_names]
     starts = [cells.start for cells in query.cells]
     places = [column - first for column, first in zip(columns, starts, strict=False)]
-    cell = np.ravel_multi_index(places, query.shape) if places else np.zeros(len(result), dtype=np.int64)
+    cell = np.ravel_multi_index(places, query.shape) if places else np.zeros(len(columns[-1]), dtype=np.int64)
     return np.stack([cell, *columns[-2:]])
 
 

@@ -53,7 +53,9 @@ class Account:
         """The filter that admits or refuses the next spend; None if no budget is declared."""
         if self.declared is None:
             return None
-        return Filter(_add_to_budget(self.declared, self.added_epsilon, self.added_delta), self.spent)
+        if self.added_epsilon or self.added_delta:
+            return Filter(_add_to_budget(self.declared, self.added_epsilon, self.added_delta), self.spent)
+        return Filter(self.declared, self.spent)
 
     def left(self) -> Left:
         """What remains, for display."""

@@ -40,9 +40,11 @@ class FileLocks:
     @contextmanager
     def hold(self, number: int) -> Iterator[None]:
         descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
-        with open(descriptor) as lock:  # noqa: PTH123 - a mode
-            fcntl.fcntl(lock, fcntl.F_OFD_SETLKW, pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, number, 1, 0))
+        try:
+            fcntl.fcntl(descriptor, fcntl.F_OFD_SETLKW, pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, number, 1, 0))
             yield
+        finally:
+            os.close(descriptor)
 
     def close(self) -> None:
         """They end with their holders."""

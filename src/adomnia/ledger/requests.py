@@ -16,7 +16,7 @@ from adomnia.ledger.records import Wanted
 from adomnia.ledger.storage import Storage, charge
 from adomnia.privacy.events import Event, from_record, to_record
 from adomnia.privacy.filters import Filter, Left, Spent
-from adomnia.privacy.losses import covers, loss
+from adomnia.privacy.losses import Loss, covers, loss
 
 __all__ = [
     "KeptAnswer",
@@ -217,7 +217,8 @@ def _debit(
     **source: str,
 ) -> Receipt:
     _check_lifetime(transaction)
-    spent, at = {analyst: _charge(transaction, analyst, event) for analyst in analysts}, now()
+    cost = loss(event)
+    spent, at = {analyst: _charge(transaction, analyst, cost) for analyst in analysts}, now()
     lifetime = transaction.lifetime if None in spent else None
     shared = {} if lifetime is None else _charge_lifetime(lifetime, event)
     if request.storage is not None and request.analyst is not None:
@@ -242,10 +243,10 @@ def _debit(
     return Receipt(request.analyst, request.request_id, request.plan, event, *rest)
 
 
-def _charge(transaction: Transaction, analyst: str | None, event: Event) -> Spent:
-    """What an account has spent once it has paid for the event; a Refusal if its filter does not admit that."""
+def _charge(transaction: Transaction, analyst: str | None, cost: Loss) -> Spent:
+    """What an account has spent once it has paid for an event; a Refusal if its filter does not admit that."""
     try:
-        return find_filter(transaction, analyst).after(event).spent
+        return find_filter(transaction, analyst).after_loss(cost).spent
     except Refusal as refusal:
         owner = "the dataset's budget" if analyst is None else f"the budget of {analyst}"
         raise Refusal(f"{refusal.what} from {owner}", refusal.why, refusal.fix, code=refusal.code) from refusal

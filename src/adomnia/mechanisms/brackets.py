@@ -3,10 +3,10 @@
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import sqrt
-from typing import ClassVar, Self, TypeAlias, final
+from typing import ClassVar, TypeAlias, final
 
 import numpy as np
 
@@ -73,10 +73,10 @@ class Brackets:
         _ = law_of(self.values, Fraction(1, 2), MOST_ROWS, self._rate(most_chosen(len(self.shares))))
 
     @classmethod
-    def for_query(cls, query: Query, price: Price) -> Self:
+    def for_query(cls, query: Query, price: Price) -> "Brackets":
         if not isinstance(query.aggregate, Histogram):
             raise TypeError(f"Brackets are chosen from a Histogram, got {query.aggregate}.")
-        return cls(query.aggregate.shares, query.aggregate.values, query.sensitivity().l1, price)
+        return _find_brackets(query.aggregate.shares, query.aggregate.values, query.sensitivity().l1, price)
 
     def event(self, sensitivity: Sensitivity) -> Price:
         return event_of(self.price, self.rows, sensitivity)
@@ -229,6 +229,11 @@ class Brackets:
             across = (1 - self.shares[0]).numerator * counts[0] - self.shares[0].numerator * counts[-1]
             counts = [across, *counts[1:-1]]
         return np.array(self.lay_out(threes, edges, counts))
+
+
+@lru_cache(maxsize=64)  # the same for every question about quantiles of one column at one price
+def _find_brackets(shares: tuple[Fraction, ...], values: int, rows: Fraction, price: Price) -> Brackets:
+    return Brackets(shares, values, rows, price)
 
 
 def most_chosen(shares: int) -> int:

@@ -11,11 +11,13 @@ from adomnia.mechanisms.interval import Interval, narrowest
 from adomnia.mechanisms.secret import Secret
 from adomnia.noise import Bits, Integers, add, discrete_laplace, laplace_scale
 from adomnia.privacy.events import Price, Pure
+from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.queries import Form, Query
 from adomnia.privacy.sensitivity import Sensitivity
 
 
 @final
+@hashed_once
 @dataclass(frozen=True)
 class DiscreteLaplace:
     """Two-sided geometric noise on each coordinate of an integer vector.
@@ -45,8 +47,8 @@ class DiscreteLaplace:
         return cls(sensitivity.l1 / price.epsilon)
 
     @classmethod
-    def for_query(cls, query: Query, price: Price) -> Self:
-        return cls.calibrated(query.sensitivity(), price)
+    def for_query(cls, query: Query, price: Price) -> "DiscreteLaplace":
+        return _find_noise(query.sensitivity().l1, price)
 
     def event(self, sensitivity: Sensitivity) -> Pure:
         return Pure(sensitivity.l1 / self.scale)
@@ -68,6 +70,11 @@ class DiscreteLaplace:
     def _tail(self, k: int) -> float:
         """P[|noise| > k] = 2 a**(k + 1) / (1 + a) with a = exp(-1 / scale)."""
         return 2 * exp(-float((k + 1) / self.scale)) / (1 + exp(-float(1 / self.scale)))
+
+
+@lru_cache(maxsize=256)  # one object for all questions at a price: what was computed of its law is found by it
+def _find_noise(distance: Fraction, price: Price) -> DiscreteLaplace:
+    return DiscreteLaplace.calibrated(Sensitivity(distance), price)
 
 
 @lru_cache(maxsize=256)  # one law is looked at before it is paid for, and again for every answer at its price

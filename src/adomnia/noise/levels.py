@@ -6,6 +6,7 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
 from math import ceil
+from operator import mul
 
 from adomnia.errors import Failure
 from adomnia.noise.bits import Bits
@@ -29,7 +30,7 @@ def level(copies: Sequence[int], rate: Fraction, bits: Bits) -> int:
     for _ in range(MOST_REFINEMENTS):
         uniform = uniform.refine(bits)
         lower, upper = (
-            list(accumulate(more * power for more, power in zip(added, powers, strict=True)))
+            list(accumulate(map(mul, added, powers)))  # of equal length
             for powers in _powers(rate, len(added), uniform.length)
         )
         # The first level whose end surely lies above the uniform number; open, unless the one before surely ends below.

@@ -5,7 +5,7 @@ such hashes, and one that is not found again would be paid for twice. A statisti
 fields do not raises its `rules`: what was measured by others is another answer then.
 """
 
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from datetime import date
 from fractions import Fraction
 from functools import lru_cache
@@ -18,10 +18,23 @@ from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import LATER, Text
 
 _KEPT = "_canonical"  # where a frozen dataclass keeps its encoding, beside its fields
+_FIELDS = "__dataclass_fields__"  # what is_dataclass looks for, which takes classes for data as well
+_DECLARED = (Text, Column)
 
 
-def canonical(value: object) -> bytes:  # noqa: PLR0911 - one for each sort of value
+def canonical(value: object) -> bytes:
     """An injective encoding of plain values and frozen dataclasses of them."""
+    if not hasattr(type(value), _FIELDS):
+        return _encode_plain(value)
+    # By its hash, and once: a relation and its columns stand in every statistic, and these in several plans.
+    kept = vars(value)
+    if _KEPT not in kept:
+        kept[_KEPT] = _encode_declared(value) if isinstance(value, _DECLARED) else _hash_fields(value)
+    encoded: bytes = kept[_KEPT]
+    return encoded
+
+
+def _encode_plain(value: object) -> bytes:
     match value:
         case tuple():
             return b"(%d %b)" % (len(value), b"".join(map(canonical, value)))
@@ -32,18 +45,9 @@ def canonical(value: object) -> bytes:  # noqa: PLR0911 - one for each sort of v
             return f"<{value}>".encode()
         case int() | Fraction() | date() | float():  # a double is written with all digits that tell it from others
             return f"<{type(value).__name__} {value}>".encode()
-        case Text() | Column():
-            return _encode_declared(value)
         case np.ndarray() if np.issubdtype(value.dtype, np.signedinteger):
             return b"<array %b>" % sha256(repr(value.shape).encode() + value.astype("<i8").tobytes()).digest()
-    if not is_dataclass(value) or isinstance(value, type):
-        raise TypeError(f"canonical value must be plain data, got {type(value).__name__}.")
-    # By its hash, and once: a relation and its columns stand in every statistic, and these in several plans.
-    kept = vars(value)
-    if _KEPT not in kept:
-        kept[_KEPT] = _hash_fields(value)
-    encoded: bytes = kept[_KEPT]
-    return encoded
+    raise TypeError(f"canonical value must be plain data, got {type(value).__name__}.")
 
 
 @lru_cache(maxsize=1024)
@@ -56,7 +60,8 @@ def _hash_fields(value: Any) -> bytes:  # noqa: ANN401 - a dataclass
     kind: type = type(value)
     tag, names, later = _shape(kind)
     parts = [canonical(getattr(value, name)) for name in names]
-    parts += [canonical((name, getattr(value, name))) for name, usual in later if getattr(value, name) != usual]
+    if later:
+        parts += [canonical((name, getattr(value, name))) for name, usual in later if getattr(value, name) != usual]
     return b"#" + sha256(tag + b"".join(parts)).digest()
 
 

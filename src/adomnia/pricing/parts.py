@@ -37,6 +37,7 @@ def split_price(plan: Plan, price: Price) -> tuple[tuple[Statistic, Price], ...]
     return tuple((Clipped(one), part) for one, part in split) if plan.effort == "high" else tuple(split)
 
 
+@lru_cache(maxsize=_KEPT)
 def bill(*priced: tuple[Plan, Price]) -> Event:
     """What plans cost together: the events of their statistics, and what two of them share once."""
     return Composed(event for _, event in dict.fromkeys(each for pair in priced for each in _charges(*pair)))
@@ -44,9 +45,14 @@ def bill(*priced: tuple[Plan, Price]) -> Event:
 
 def split_together(plans: Sequence[Plan], price: Price) -> list[Price]:
     """The parts of one price for several plans: every distinct query of all of them costs the same."""
+    return list(_split_together(tuple(plans), price))
+
+
+@lru_cache(maxsize=_KEPT)
+def _split_together(plans: tuple[Plan, ...], price: Price) -> tuple[Price, ...]:
     spent = dict.fromkeys(each for plan in plans for each in _parts_as_charged(plan, price))
-    times_too_much = sum(part for _, part in spent)
-    return [price * (len(portion(plan)) / times_too_much) for plan in plans]
+    times_too_much = sum((part for _, part in spent), start=Fraction(0))
+    return tuple(_take(price, len(portion(plan)) / times_too_much) for plan in plans)
 
 
 def identify(plan: Plan, price: Price, version: int) -> bytes:
@@ -106,4 +112,8 @@ def _share(statistic: Statistic, parts: list[Fraction], price: Price) -> tuple[S
     whole = sum(parts, start=Fraction(0))
     if len(set(parts)) > 1:
         statistic = statistic.split(tuple(part / whole for part in parts))
-    return statistic, price * whole
+    return statistic, _take(price, whole)
+
+
+def _take(price: Price, part: Fraction) -> Price:
+    return price if part == 1 else price * part  # which most questions are: of one measurement

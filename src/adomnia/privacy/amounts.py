@@ -29,6 +29,7 @@ DELTA_UNIT = Fraction(1, 10**30)  # what ledgers count delta in
 
 _SMALLEST_EXPONENT, _LARGEST_EXPONENT = -300, 300
 _FEW_BITS = 990  # quotients of such integers lie between 2**-990 and 2**990, which is within the above
+_FEW = 2**_FEW_BITS
 _SMALLEST, _LARGEST = Fraction(1, 10**300), Fraction(10**300)
 
 
@@ -69,6 +70,8 @@ def proportion(value: Number, owner: str, field: str) -> Fraction:
 
 def whole(value: Number, owner: str, field: str) -> int:
     """A whole number of at least one: how many, or how far an integer moves."""
+    if type(value) is int and 1 <= value < _FEW:
+        return value
     number = exact(value, owner, field)
     if number < 1 or number.denominator != 1:
         raise ValueError(f"{owner} {field} must be a whole number >= 1, got {value}.")
@@ -77,12 +80,17 @@ def whole(value: Number, owner: str, field: str) -> int:
 
 def round_up(amount: Fraction, unit: Fraction) -> int:
     """The least number of units that is at least the amount: how spends are counted."""
-    return -(-amount // unit)
+    # In integers: Fractions take nine calls for it, and every payment rounds a dozen amounts.
+    numerator, denominator = amount.as_integer_ratio()
+    units, parts = unit.as_integer_ratio()
+    return -(-numerator * parts // (denominator * units))
 
 
 def round_down(amount: Fraction, unit: Fraction) -> int:
     """The greatest number of units that is at most the amount: how budgets are counted."""
-    return amount // unit
+    numerator, denominator = amount.as_integer_ratio()
+    units, parts = unit.as_integer_ratio()
+    return numerator * parts // (denominator * units)
 
 
 def show_up(amount: Fraction) -> str:
@@ -114,7 +122,7 @@ def _read(value: object) -> Fraction | Decimal | None:
 
 def _is_plain(value: Fraction) -> bool:
     """Whether a Fraction of Python's integers is surely of a sensible size: most are, and nothing has to be rebuilt."""
-    numerator, denominator = value.numerator, value.denominator
+    numerator, denominator = value.as_integer_ratio()
     plain = type(numerator) is int and type(denominator) is int
     return plain and numerator.bit_length() <= _FEW_BITS and denominator.bit_length() <= _FEW_BITS
 

@@ -9,6 +9,7 @@ from math import floor
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from adomnia.privacy.amounts import Number, exact, positive
+from adomnia.privacy.hashing import hashed_once
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -20,6 +21,7 @@ _LARGEST_GRID = 2**78  # 2**48 rows of it sum to at most 2**126, which every eng
 _MOST_CATEGORIES = 10**6
 
 
+@hashed_once
 @dataclass(frozen=True, init=False)
 class Numbers:
     """Numbers between two bounds, handled as whole multiples of a public step.

@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from adomnia.privacy.amounts import Number, positive, proportion, whole
+from adomnia.privacy.hashing import hashed_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,6 +35,7 @@ __all__ = [
 ]
 
 
+@hashed_once
 @dataclass(frozen=True, init=False)
 class Pure:
     """Pure epsilon-differential privacy.
@@ -68,6 +70,7 @@ class BoundedRange:
         object.__setattr__(self, "epsilon", positive(epsilon, "BoundedRange", "epsilon"))
 
 
+@hashed_once
 @dataclass(frozen=True, init=False)
 class Concentrated:
     """delta-approximate rho-zero-concentrated differential privacy; delta is 0 for Gaussian noise alone.

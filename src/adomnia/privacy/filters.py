@@ -6,7 +6,7 @@ epsilon) or (their rhos sum to at most rho(epsilon, delta - event_delta)).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -31,6 +31,14 @@ if TYPE_CHECKING:
     from adomnia.privacy.events import Event
 
 __all__ = ["Branches", "Budget", "Filter", "Left", "Spent"]
+
+
+class Units(NamedTuple):
+    """Sums of epsilons and rhos, each in EPSILON_UNIT, and of deltas in DELTA_UNIT."""
+
+    epsilon: int
+    rho: int
+    delta: int
 
 
 @dataclass(frozen=True, init=False)
@@ -71,6 +79,15 @@ class Budget:
         """What the second branch may spend; 0 where no delta is left to convert with."""
         conversion_delta = self.delta - self.event_delta
         return rho_of(self.epsilon, conversion_delta) if conversion_delta else Fraction(0)
+
+    @cached_property
+    def units(self) -> Units:
+        """What may be spent, in whole units, rounded down."""
+        return Units(
+            round_down(self.epsilon, EPSILON_UNIT),
+            round_down(self.rho, EPSILON_UNIT),
+            round_down(self.event_delta, DELTA_UNIT),
+        )
 
 
 @dataclass(frozen=True)
@@ -143,7 +160,7 @@ class Filter:
 
     def admits(self, event: Event) -> bool:
         """Whether the event may happen."""
-        return self._admits(loss(event))
+        return self._spend(loss(event)) is not None
 
     def after(self, event: Event) -> Filter:
         """The filter once the event has been paid for, or a Refusal."""
@@ -151,37 +168,40 @@ class Filter:
 
     def after_loss(self, cost: Loss) -> Filter:
         """The same for what an event costs."""
-        if not self._admits(cost):
+        after = self._spend(cost)
+        if after is None:
             raise self._refusal(cost)
-        return replace(self, spent=self.spent.plus(cost))
+        return after
 
     def branches(self) -> Branches:
         """Which of the two sums are still within the budget."""
         budget, spent = self.budget, self.spent
         # One sum of deltas for both branches: counted apart, they could use up event_delta twice.
-        within_delta = spent.delta_units <= round_down(budget.event_delta, DELTA_UNIT)
-        within_epsilon = spent.in_epsilon and spent.epsilon_units <= round_down(budget.epsilon, EPSILON_UNIT)
-        within_rho = spent.rho_units <= round_down(budget.rho, EPSILON_UNIT)
+        most = budget.units
+        within_delta = spent.delta_units <= most.delta
+        within_epsilon = spent.in_epsilon and spent.epsilon_units <= most.epsilon
+        within_rho = spent.rho_units <= most.rho
         return Branches(within_delta and within_epsilon, within_delta and within_rho)
 
     def left(self) -> Left:
         """What remains, for display: of each sum that is still within the budget, and nothing of any other."""
-        budget, spent, within = self.budget, self.spent, self.branches()
-        epsilon = round_down(budget.epsilon, EPSILON_UNIT) - spent.epsilon_units
-        rho = round_down(budget.rho, EPSILON_UNIT) - spent.rho_units
-        delta = round_down(budget.event_delta, DELTA_UNIT) - spent.delta_units
+        most, spent, within = self.budget.units, self.spent, self.branches()
         return Left(
-            (epsilon if within.epsilon else 0) * EPSILON_UNIT,
-            (rho if within.rho else 0) * EPSILON_UNIT,
-            (delta if any(within) else 0) * DELTA_UNIT,
+            (most.epsilon - spent.epsilon_units if within.epsilon else 0) * EPSILON_UNIT,
+            (most.rho - spent.rho_units if within.rho else 0) * EPSILON_UNIT,
+            (most.delta - spent.delta_units if any(within) else 0) * DELTA_UNIT,
         )
 
     def spent_epsilon(self) -> Fraction | None:
         """The epsilons of all events, while they are what the budget is held to; None once rho is instead."""
         return self.spent.epsilon_units * EPSILON_UNIT if self.branches().epsilon else None
 
-    def _admits(self, cost: Loss) -> bool:
-        return self._takes(cost) and any(replace(self, spent=self.spent.plus(cost)).branches())
+    def _spend(self, cost: Loss) -> Filter | None:
+        """The filter after a spend; None if it is not admitted."""
+        if not self._takes(cost):
+            return None
+        after = Filter(self.budget, self.spent.plus(cost))
+        return after if any(after.branches()) else None
 
     def _takes(self, cost: Loss) -> bool:
         return self.budget.approximate or cost.pure

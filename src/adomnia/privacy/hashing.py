@@ -10,9 +10,10 @@ def hashed_once(kind: type[_Kind]) -> type[_Kind]:
     slow = kind.__hash__
 
     def quick(self: _Kind) -> int:
-        if "_hash" not in self.__dict__:
-            self.__dict__["_hash"] = slow(self)
-        found: int = self.__dict__["_hash"]
+        kept = self.__dict__
+        found: int | None = kept.get("_hash")
+        if found is None:
+            found = kept["_hash"] = slow(self)
         return found
 
     kind.__hash__ = quick  # type: ignore[assignment, method-assign]

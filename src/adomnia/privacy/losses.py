@@ -59,7 +59,7 @@ def loss(event: Event) -> Loss:
 
 def covers(reserved: Event, event: Event) -> bool:
     """Whether what was reserved pays for what is about to happen, in every currency."""
-    return loss(event) <= loss(reserved)
+    return event == reserved or loss(event) <= loss(reserved)
 
 
 @loss.register

@@ -79,7 +79,7 @@ class Query:
             return None
         return self.relation.rows_per_person * _of_one_row(self.aggregate)
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, ...]:
         """The number of declared values of each key."""
         return tuple(map(len, self.cells))
@@ -131,7 +131,7 @@ class Query:
             return "histogram"
         return "keys" if any(map(is_unknown, self.keys)) else "cells"
 
-    @property
+    @cached_property
     def cells(self) -> tuple[range, ...]:
         """The integers that stand for the values of each key."""
         return tuple(map(key_cells, self.keys))

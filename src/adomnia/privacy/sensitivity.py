@@ -39,13 +39,14 @@ class Sensitivity:
         monotone: bool = False,
     ) -> None:
         sum_of_changes = positive(l1, "Sensitivity", "l1")
-        squares = sum_of_changes**2 if l2_squared is None else positive(l2_squared, "Sensitivity", "l2_squared")
-        if squares > sum_of_changes**2:
-            raise ValueError(f"Sensitivity l2_squared must be <= l1**2 = {sum_of_changes**2}, got {l2_squared}.")
+        most = sum_of_changes**2
+        squares = most if l2_squared is None else positive(l2_squared, "Sensitivity", "l2_squared")
+        if squares is not most and squares > most:
+            raise ValueError(f"Sensitivity l2_squared must be <= l1**2 = {most}, got {l2_squared}.")
         # No coordinate moves further than the whole vector does, in either norm.
-        furthest = sum_of_changes if squares == sum_of_changes**2 else min(sum_of_changes, sqrt_up(squares))
+        furthest = sum_of_changes if squares == most else min(sum_of_changes, sqrt_up(squares))
         largest = furthest if linf is None else positive(linf, "Sensitivity", "linf")
-        if largest > furthest:
+        if largest is not furthest and largest > furthest:
             raise ValueError(f"Sensitivity linf must be <= l1 and linf**2 <= l2_squared, got {linf}.")
         if not isinstance(monotone, bool):
             raise TypeError(f"Sensitivity monotone must be True or False, got {monotone!r}.")
@@ -73,6 +74,8 @@ class Sensitivity:
     def times(self, rows: int) -> Sensitivity:
         """The same query where one person has at most that many rows."""
         count = whole(rows, "Sensitivity", "rows")
+        if count == 1:
+            return self
         l1, squares, linf = self.l1 * count, self.l2_squared * count**2, self.linf * count
         # A default linf is a root rounded up; multiplied, it may pass the root of the product by its last digit.
         return Sensitivity(l1, squares, linf if squares == l1**2 else min(linf, sqrt_up(squares)), self.monotone)

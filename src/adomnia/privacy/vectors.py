@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Expression
+from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.polynomials import Polynomial, reach
 from adomnia.privacy.sensitivity import Sensitivity
 
@@ -26,6 +27,7 @@ class Variable:
     domain: Numbers
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Vector:
     """Sums of polynomials of a row's variables; an entry adds nothing where a variable that it names is NULL.

@@ -20,7 +20,8 @@ from adomnia.statistics.contract import Floats
 LEAST_ALPHA = 1e-7  # smaller tails are not computed
 _MOVED = 0.9  # of a noisy rank is taken back by the value
 _SURE = 30.0  # deviations: no tail that is asked for lies there
-_STEP, _POINTS = 2 * np.pi / 40, 1300  # of the integral: it wraps around beyond 20 deviations
+_STEP = 2 * np.pi / 40  # of the integral: it wraps around beyond 20 deviations
+_POINTS = (np.arange(1300) + 0.5) * _STEP
 _RAMP = 1e-9  # keeps equal ranks in order
 _TIED = 4.0  # deviations of a count: a single value with so many rows is tied
 _BESIDE = 1.5  # deviations of a rank: a tied value so near to the quantile is the answer
@@ -76,18 +77,26 @@ class Bracket:
         # No edge serves both ends, and none of the lower lies above one of the upper: then at most one end can fail.
         lower = int(np.searchsorted(self.edges, self.value, side="right"))
         for at in range(lower):
-            if not self._passes(-self.excess[at], self.weights[at], alpha):
+            if not self._passes(at, -self.excess[at], alpha):
                 break
             low = int(self.edges[at])
         for at in reversed(range(lower, len(self.edges))):
-            if not self._passes(self.excess[at], self.weights[at], alpha):
+            if not self._passes(at, self.excess[at], alpha):
                 break
             high = int(self.edges[at]) - 1
         return low, high
 
-    def _passes(self, excess: float, weights: tuple[tuple[float, int], ...], alpha: float) -> bool:
-        # Half a row less, because noise is a whole number: its tail is below that of a continuous one there.
-        return tail(self.mechanism.counting, excess - self._larger / 2, weights, self.scatter) <= alpha
+    def _passes(self, at: int, excess: float, alpha: float) -> bool:
+        """Whether noise alone hardly makes the excess at an edge so large. An edge is asked for one side alone."""
+        if at not in self._tails:
+            # Half a row less, because noise is a whole number: its tail is below that of a continuous one there.
+            self._tails[at] = tail(self.mechanism.counting, excess - self._larger / 2, self.weights[at], self.scatter)
+        return self._tails[at] <= alpha
+
+    @cached_property
+    def _tails(self) -> dict[int, float]:
+        """Those that are known, by edge: the value and its interval need the same ones."""
+        return {}
 
     def estimate(self, alpha: float) -> int:
         """The value: noisy ranks made monotone, and as many rows taken back as the value is off by."""
@@ -165,7 +174,6 @@ def tail(
     deviation = sqrt(2 * spread * scale**2 + scatter)
     if x > _SURE * deviation:
         return 0.0
-    points = (np.arange(_POINTS) + 0.5) * _STEP
-    logs = sum(many * np.log1p((weight * scale / deviation * points) ** 2) for weight, many in weights)
-    logs = logs + scatter * np.square(points / deviation) / 2
-    return float(0.5 - _STEP / np.pi * np.sum(np.sin(points * (x / deviation)) * np.exp(-logs) / points))
+    logs = sum(many * np.log1p((weight * scale / deviation * _POINTS) ** 2) for weight, many in weights)
+    logs = logs + scatter * np.square(_POINTS / deviation) / 2
+    return float(0.5 - _STEP / np.pi * np.sum(np.sin(_POINTS * (x / deviation)) * np.exp(-logs) / _POINTS))

@@ -16,6 +16,7 @@ from adomnia.noise import Integers
 from adomnia.privacy.aggregates import Aggregate
 from adomnia.privacy.distances import Distances
 from adomnia.privacy.events import AnyPrice, Approximate, Composed, Price
+from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.keys import Label
 from adomnia.privacy.queries import Query
 from adomnia.statistics.products import Product
@@ -25,6 +26,7 @@ Bounds: TypeAlias = tuple[Floats, Floats]
 Fact: TypeAlias = Label | None
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Measure:
     """One measurement that a statistic asks for: what, for how much, and `by` which mechanism of the registry.

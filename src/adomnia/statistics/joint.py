@@ -10,6 +10,7 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 
 from adomnia.privacy.aggregates import Aggregate, NonNull, Rows, Total
+from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.keys import Key
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
@@ -36,6 +37,7 @@ _METHODS = {
 }
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Joint(OneRound):
     """Another statistic, from sums of Bernstein polynomials of its values that are measured as one vector.

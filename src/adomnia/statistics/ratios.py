@@ -110,7 +110,7 @@ class _Table:
 
     def up_to(self, ratio: Floats) -> Floats:
         """A critical value that serves every ratio up to this one."""
-        place = np.searchsorted(self._ratios, ratio * (1 - 1e-12))
+        place = self._ratios.searchsorted(ratio * (1 - 1e-12))
         return self._limits[np.minimum(place, len(self._limits) - 1)]
 
 

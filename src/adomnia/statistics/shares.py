@@ -12,11 +12,20 @@ def share_bounds(part: Measured, rest: Measured, confidence: float, cells: int) 
     Up to one half it is r / (1 + r) with r = part / rest between 0 and 1, and from there on 1 / (1 + r) with r =
     rest / part: docs/proofs/ratios.md, claim 11.
     """
-    small, small_fits = _ratio_within(part, rest, confidence, cells)
-    large, large_fits = _ratio_within(rest, part, confidence, cells)
+    if part.mechanism is rest.mechanism:  # of one vector: both ratios have the same noise, and are solved as one array
+        above, below = _stack(part, rest), _stack(rest, part)
+        bounds, fits = _ratio_within(above, below, confidence, cells)
+        (small, large), (small_fits, large_fits) = zip(*bounds, strict=True), fits
+    else:
+        small, small_fits = _ratio_within(part, rest, confidence, cells)
+        large, large_fits = _ratio_within(rest, part, confidence, cells)
     lower = np.where(small_fits, small[0] / (1 + small[0]), np.where(large_fits, 1 / (1 + large[1]), np.inf))
     upper = np.where(large_fits, 1 / (1 + large[0]), np.where(small_fits, small[1] / (1 + small[1]), -np.inf))
     return lower, upper
+
+
+def _stack(first: Measured, second: Measured) -> Measured:
+    return Measured(np.stack([first.values, second.values]), first.mechanism)  # type: ignore[arg-type]  # of one type
 
 
 def _ratio_within(above: Measured, below: Measured, confidence: float, cells: int) -> tuple[Bounds, np.ndarray]:

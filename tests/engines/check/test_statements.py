@@ -223,6 +223,7 @@ def test_check_is_a_derivation_of_its_own():
     own = "adomnia.engines.check."
     assert {name for name in imported if name.startswith("adomnia.") and not name.startswith(own)} == {
         "adomnia.catalog.model import Catalog",
+        "adomnia.catalog.model import Catalog, Link, Table",
         "adomnia.catalog.model import Catalog, Table",
         "adomnia.engines.backtracking import count_ways",  # of a pattern's time, which moves no answer
         "adomnia.engines.contract import PERSON",

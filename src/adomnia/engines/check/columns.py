@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
-from adomnia.catalog.model import Catalog, Table
+from adomnia.catalog.model import Catalog, Link, Table
 from adomnia.engines.contract import PERSON, index_name
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
@@ -11,6 +12,7 @@ from adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity, Text
 from adomnia.privacy.units import ROW
 
 _EXACT = 2**53  # integers up to here are doubles
+_KEPT = 256  # tables of which the columns are remembered: every statement reads one
 _PEOPLE = f"{PERSON} of "  # no name of a key: those start with the name of a table, which has no spaces
 
 
@@ -46,15 +48,24 @@ class ProvedColumn:
         return isinstance(self.among, str) and self.among.startswith(_PEOPLE)
 
 
-def list_columns(table: Table, catalog: Catalog) -> Iterator[tuple[str, ProvedColumn]]:
+def list_columns(table: Table, catalog: Catalog) -> tuple[tuple[str, ProvedColumn], ...]:
     """What the index keeps of a table."""
-    if not table.public:
-        # Where every row is a person of its own, each table numbers its rows: number 7 of another table is nobody here.
-        yield PERSON, ProvedColumn("id", among=_PEOPLE + (table.name if catalog.unit == ROW else ""))
     often = {column.name: max(1, rows) for column, rows in zip(table.columns, table.repeats, strict=False)}
     often |= dict.fromkeys(() if table.public else catalog.unique_keys(table.name), 1)
-    for column in table.columns:
-        yield from _forms(column, often.get(column.name), _key(table, column, catalog))
+    # Where every row is a person of its own, each table numbers its rows: number 7 of another table is nobody here.
+    people = None if table.public else _PEOPLE + (table.name if catalog.unit == ROW else "")
+    return _list_columns(table.name, table.columns, tuple(often.items()), people, catalog.resolve_link(table.link))
+
+
+@lru_cache(maxsize=_KEPT)
+def _list_columns(
+    table: str, columns: tuple[Column, ...], often: tuple[tuple[str, int], ...], people: str | None, link: Link | None
+) -> tuple[tuple[str, ProvedColumn], ...]:
+    repeats = dict(often)
+    found = [] if people is None else [(PERSON, ProvedColumn("id", among=people))]
+    for column in columns:
+        found += _forms(column, repeats.get(column.name), _key(table, column, link))
+    return tuple(found)
 
 
 def _forms(column: Column, repeats: int | None, key: str) -> Iterator[tuple[str, ProvedColumn]]:
@@ -90,8 +101,7 @@ def _grid(domain: Numbers) -> Range:
     return Range(domain.grid_lower, domain.grid_upper)
 
 
-def _key(table: Table, column: Column, catalog: Catalog) -> str:
+def _key(table: str, column: Column, link: Link | None) -> str:
     """The end of the links that an id belongs to: ids of one end are stored alike, hence can be compared."""
-    link = catalog.resolve_link(table.link)
     ours = link is None or link.column != column.name
-    return f"{table.name}.{column.name}" if link is None or ours else f"{link.parent}.{link.parent_column}"
+    return f"{table}.{column.name}" if link is None or ours else f"{link.parent}.{link.parent_column}"

@@ -27,8 +27,8 @@ class Reading:
     whole: str
 
 
-def count_every_value(select: exp.Select, dialect: Dialect) -> Reading:
-    """Make a SELECT count every value of the grid, and say what it read of those."""
+def count_every_value(select: exp.Select, dialect: Dialect) -> tuple[int, int, tuple[int, ...] | None]:
+    """Make a SELECT count every value of the grid, and say what it read of those: start, shift and buckets."""
     key = select.expressions[-2].this if len(select.expressions) > 1 else exp.Null()
     buckets, filtered = _buckets(select)
     if filtered is None:
@@ -40,7 +40,7 @@ def count_every_value(select: exp.Select, dialect: Dialect) -> Reading:
     long = integer_type(key.this, dialect) == dialect.types.long
     require(long and shift in range(_WIDEST), "values of 64 bits")
     select.expressions[-2].set("this", key.this.this)
-    return Reading(integer(key.expression), shift, buckets, select.sql())
+    return integer(key.expression), shift, buckets
 
 
 def _shifted(node: exp.Expr) -> tuple[exp.Expr, int]:

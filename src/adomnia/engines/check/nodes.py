@@ -53,7 +53,8 @@ def integer_type(cast: exp.Expr, dialect: Dialect) -> IntegerType | None:
 
 def integer(node: exp.Expr) -> int:
     sign, digits = _number(node)
-    require(INTEGER.fullmatch(digits) is not None, "a whole number")
+    if INTEGER.fullmatch(digits) is None:
+        raise not_proved("a whole number")
     return sign * int(digits)
 
 
@@ -68,5 +69,6 @@ def _number(node: exp.Expr) -> tuple[int, str]:
     inner = node.unnest()
     negative = type(inner) is exp.Neg
     inner = inner.this if negative else inner
-    require(type(inner) is exp.Literal and not inner.is_string, "a number")
+    if type(inner) is not exp.Literal or inner.is_string:
+        raise not_proved("a number")
     return -1 if negative else 1, str(inner.this)

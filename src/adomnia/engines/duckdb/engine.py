@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyarrow import ArrowException
 
 from adomnia.catalog.model import Catalog, Table
-from adomnia.engines.cells import are_few, read_cells, read_rows
+from adomnia.engines.cells import are_counts, are_few, read_cells, read_counts, read_rows
 from adomnia.engines.contract import Progress, Statement, silent
 from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.duckdb.facts import find_facts
@@ -152,18 +152,21 @@ class DuckDB:
         return render(queries, self.dialect)
 
     def run(self, statement: Statement, queries: tuple[Query, ...]) -> tuple[Integers, ...]:
-        if not are_few(queries):
-            return self._exact(statement, lambda result: read_cells(result, queries))
-        with suppress(*_FAULTS):
-            with self._running.cursor() as cursor:
-                cursor.execute("BEGIN TRANSACTION READ ONLY")
-                names = [name for name, *_ in cursor.execute(statement.text, list(statement.parameters)).description]
-                rows = cursor.fetchall()
-            return read_rows(names, rows, queries)
-        raise Failure()  # out here it carries no cause, whose words may quote a row
+        if are_few(queries):
+            return self._fetch(statement, lambda found: read_rows(_names(found), found.fetchall(), queries))
+        if are_counts(queries):
+            return self._fetch(statement, lambda found: read_counts(found.fetchnumpy(), queries))
+        return self._exact(statement, lambda result: read_cells(result, queries))
 
     def keys(self, statement: Statement, query: Query) -> tuple[Integers, At]:
         return self._exact(statement, lambda result: count_people(result, query.keys))
+
+    def _fetch(self, statement: Statement, reading: Callable[[duckdb.DuckDBPyConnection], _Read]) -> _Read:
+        """The same without an Arrow table, which is made of a relation: that is parsed and planned twice."""
+        with suppress(*_FAULTS), self._running.cursor() as cursor:
+            cursor.execute("BEGIN TRANSACTION READ ONLY")
+            return reading(cursor.execute(statement.text, list(statement.parameters)))
+        raise Failure()  # out here it carries no cause, whose words may quote a row
 
     def _exact(self, statement: Statement, reading: Callable[[pa.Table], _Read]) -> _Read:
         with suppress(*_FAULTS):
@@ -194,6 +197,10 @@ class DuckDB:
     def close(self) -> None:
         """Let go of the index; what still runs fails."""
         self._running.close()
+
+
+def _names(found: duckdb.DuckDBPyConnection) -> list[str]:
+    return [name for name, *_ in found.description]
 
 
 def _fetch(cursor: duckdb.DuckDBPyConnection, most: int) -> list[tuple[Any, ...]]:

@@ -62,7 +62,7 @@ def between(lower: Fraction, upper: Fraction, whole: bool = False) -> Quantity:
 def hull(*kinds: Kind) -> Kind | None:
     """The kind of a value that is one of several: None where they are not alike; texts forget their lists."""
     found: Kind | None = kinds[0]
-    for kind in kinds:
+    for kind in kinds[1:] or kinds:
         found = None if found is None else _joined(found, kind)
     return found
 

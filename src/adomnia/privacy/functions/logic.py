@@ -5,7 +5,8 @@ from adomnia.privacy.kinds import Boolean, Day, Identity, Kind, Moment, Quantity
 
 
 def _equal(left: Kind, right: Kind) -> Kind | None:
-    return None if hull(left, right) is None else Boolean()
+    alike = isinstance(left, Quantity) and isinstance(right, Quantity)
+    return Boolean() if alike or hull(left, right) is not None else None
 
 
 def _ordered(left: Kind, right: Kind) -> Kind | None:
