@@ -88,10 +88,15 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
 def pytest_unconfigure() -> None:
     """At the end all of it is garbage: DuckDB's bindings complain of whatever outlives the interpreter.
 
-    Hypothesis leaves a callback behind, which holds its caches, and they hold the modules of tests.
+    Hypothesis leaves a callback behind, which holds its caches, and they hold the modules of tests. What the kit
+    remembers, engines among it, may be held by such modules too.
     """
     gc.unfreeze()
     gc.callbacks.clear()
+    for module in [module for name, module in sys.modules.items() if name.startswith("kit.")]:
+        for value in vars(module).values():
+            if hasattr(value, "cache_clear"):
+                value.cache_clear()
 
 
 @pytest.fixture

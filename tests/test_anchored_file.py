@@ -163,13 +163,13 @@ def test_a_change_into_a_file_that_is_gone_is_told_and_does_not_come_back(file, 
 
 def test_nothing_is_written_into_a_file_that_was_moved_away_before(file, path, monkeypatch):
     """It would be told as failed, and be there when the file is put back."""
-    away, real = path.with_name("away"), anchored_file.lock_patiently
+    away, real = path.with_name("away"), anchored_file.lock_open_file
 
     def move(*arguments):
         path.rename(away)
         return real(*arguments)
 
-    monkeypatch.setattr(anchored_file, "lock_patiently", move)
+    monkeypatch.setattr(anchored_file, "lock_open_file", move)
     with pytest.raises(FilesReplacedError):
         add(file, "second")
     monkeypatch.undo()
@@ -363,7 +363,7 @@ def test_an_anchor_that_cannot_be_read_is_refused(file, path):
 
 @pytest.mark.parametrize("moment", ["read", "locked"])
 def test_an_anchor_that_vanishes_in_between_is_told_and_made_again(file, path, monkeypatch, moment):
-    before, vanishing = anchor_of(path).read_bytes(), {"read": "_read_marks", "locked": "lock_patiently"}[moment]
+    before, vanishing = anchor_of(path).read_bytes(), {"read": "_read_marks", "locked": "lock_open_file"}[moment]
     real = getattr(anchored_file, vanishing)
 
     def vanish(*arguments):

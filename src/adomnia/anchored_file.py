@@ -7,7 +7,6 @@ nobody goes by a file that lacks a change; docs/decisions/0034-users-have-a-roll
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import sqlite3
@@ -17,7 +16,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from adomnia.errors import Refusal, Unavailable
-from adomnia.ledger.anchor import lock_patiently
+from adomnia.ledger.anchor import lock_open_file
 from adomnia.ledger.files import FilesReplacedError, identify, identify_open
 from adomnia.ledger.sqlite import (
     check_writable,
@@ -242,15 +241,8 @@ class _Anchor:
     def lock(self) -> Iterator[_LockedAnchor]:
         """Hold it against every other thread and process."""
         descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_DSYNC, 0o600)
-        try:
-            lock_patiently(descriptor)
-            try:
-                yield _LockedAnchor(descriptor, self._path)
-            finally:
-                # Not left to closing: a child that was forked meanwhile has the descriptor too, and with it the lock.
-                fcntl.flock(descriptor, fcntl.LOCK_UN)
-        finally:
-            os.close(descriptor)
+        with lock_open_file(descriptor):
+            yield _LockedAnchor(descriptor, self._path)
 
 
 def _decode(content: bytes) -> Mark:

@@ -28,7 +28,10 @@ _SECONDS = 0.5  # more than enough for whoever need not wait
 
 @contextmanager
 def created_meanwhile(patch: pytest.MonkeyPatch, create: Callable[[], object]) -> Iterator[None]:
-    """Let another thread create the file after the next connection read its first fact; both must get through."""
+    """Let another thread create the file while the next connection reads its facts; both must get through.
+
+    Opening it is done by one at a time, so the other gets no further there: it is given time at every such reading.
+    """
     begun = []
 
     def connect(*arguments, **options):
@@ -36,8 +39,9 @@ def created_meanwhile(patch: pytest.MonkeyPatch, create: Callable[[], object]) -
         patch.setattr(sqlite3, "connect", real)  # for the other, and for all that come later
 
         def look(statement):
-            if statement == "PRAGMA user_version" and not begun:
-                begun.append(others.submit(create))
+            if statement == "PRAGMA user_version":
+                if not begun:
+                    begun.append(others.submit(create))
                 wait(begun, _SECONDS)
 
         connection.set_trace_callback(look)

@@ -22,18 +22,29 @@ if TYPE_CHECKING:
 @contextmanager
 def served_survey(folder: Path, ending: signal.Signals = signal.SIGTERM) -> Iterator[str]:
     """The address of `adomnia survey serve`, for as long as the block runs; it ends without a word."""
+    said: list[bytes] = []
+    with run_survey(folder, said, ending=ending) as (port, _):
+        yield f"http://127.0.0.1:{port}"
+    assert said == [b""]
+
+
+@contextmanager
+def run_survey(
+    folder: Path, said: list[bytes], *options: str, ending: signal.Signals = signal.SIGTERM
+) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
+    """The port of `adomnia survey serve` and its process, for as long as the block runs; `said` gets its log."""
     port = serving.free_port()
-    command = [*COMMAND, "survey", "serve", str(folder), "--port", str(port), "--rate", "1000"]
+    command = [*COMMAND, "survey", "serve", str(folder), "--port", str(port), "--rate", "1000", *options]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment)
     try:
         wait_until(lambda: process.poll() is not None or _is_listening(port))
         assert process.poll() is None, process.stderr.read()
-        yield f"http://127.0.0.1:{port}"
+        yield port, process
     finally:
         process.send_signal(ending)
-        _, said = process.communicate(timeout=HANG_SECONDS)
-    assert (process.returncode, said) == (0, b"")
+        said.append(process.communicate(timeout=HANG_SECONDS)[1])
+    assert process.returncode == 0
 
 
 def _is_listening(port: int) -> bool:

@@ -124,7 +124,7 @@ def test_an_anchor_that_was_replaced_while_somebody_waited_is_refused(made, monk
         if replaced:
             made.create(LATER)
 
-    monkeypatch.setattr(anchor, "lock_patiently", lock)
+    monkeypatch.setattr(anchor, "_lock_patiently", lock)
     with pytest.raises(Refusal, match="had its anchor replaced while it was open"), made.lock():
         pass
 

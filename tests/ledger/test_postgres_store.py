@@ -16,7 +16,7 @@ from functools import partial
 import pytest
 
 from adomnia.errors import Failure, Refusal, Unavailable
-from adomnia.ledger import Hold, Storage, StoredAnswer, postgres_records, postgres_store
+from adomnia.ledger import Hold, Storage, StoredAnswer, postgres_records, postgres_store, writer
 from adomnia.ledger.journal import Journal
 from adomnia.ledger.owner import declare
 from adomnia.ledger.records import StoreError
@@ -310,7 +310,7 @@ def test_other_writers_are_waited_for_but_not_for_ever(shared, monkeypatch):
 
 def test_a_writer_that_hangs_in_a_transaction_loses_its_turn(shared, monkeypatch, tmp_path):
     with monkeypatch.context() as hurried:
-        hurried.setattr(postgres_store, "_IDLE", "1s")
+        hurried.setattr(postgres_store, "_IDLE_SECONDS", 1)
         frozen = opened(shared)
     with frozen:
         with opened(on_another_machine(shared, tmp_path / "other")) as ledger:
@@ -335,7 +335,7 @@ def test_a_writer_that_hangs_in_a_transaction_loses_its_turn(shared, monkeypatch
 @pytest.mark.parametrize("moment", ["begin", "commit"])
 def test_a_process_that_is_stopped_within_a_round_trip_keeps_nobody_for_ever(shared, monkeypatch, tmp_path, moment):
     """No timeout of the server counts there; whoever waited in vain ends that session, and no stale view is written."""
-    monkeypatch.setattr(postgres_store, "_IDLE", "300ms")
+    monkeypatch.setattr(postgres_store, "_IDLE_SECONDS", 0.3)
     monkeypatch.setitem(postgres_store._SETTINGS, "lock_timeout", "500ms")
     opened(shared).close()
     stopped = child("stop_within", shared, moment)
@@ -356,6 +356,37 @@ def test_a_process_that_is_stopped_within_a_round_trip_keeps_nobody_for_ever(sha
     finally:
         stopped.kill()
         stopped.wait(HANG_SECONDS)
+
+
+def test_a_host_that_hangs_loses_its_turn_before_others_stop_waiting_for_it():
+    assert postgres_store._IDLE_SECONDS < postgres_store._LOCK_SECONDS <= writer._ANSWER_SECONDS
+
+
+def test_an_answer_that_is_paid_for_is_kept_while_another_host_is_stopped_with_the_lock(shared, tmp_path):
+    with opened(shared) as ledger:
+        hold = ledger.reserve("alice", "id of q", plan("q"), COST)
+        stopped = child("stop_within", on_another_machine(shared, tmp_path / "other"), "begin")
+        try:
+            assert stopped.stdout.readline() == "stopping\n"
+            with closing(connect(shared)) as other:
+                wait_until(lambda: other.execute(HUNG, (shared.schema,)).fetchone())
+            failures = []
+            try:
+                hold.commit(b"noisy")
+            except Failure as failure:
+                failures.append(failure)
+            assert failures == []
+            assert ledger.answer("alice", "id of q").payload == b"noisy"
+        finally:
+            stopped.kill()
+            stopped.communicate(timeout=HANG_SECONDS)
+
+
+HUNG = """
+    SELECT pid FROM pg_locks JOIN pg_stat_activity USING (pid)
+    WHERE locktype = 'advisory' AND granted AND state = 'active' AND wait_event_type = 'Client'
+        AND application_name LIKE 'adomnia ledger ' || %s || '%%'
+"""
 
 
 def opened_patiently(place):

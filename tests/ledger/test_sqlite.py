@@ -279,6 +279,7 @@ def test_many_may_create_it_at_once(kind, path):
         assert count(path, kind.table) >= 24 * kind.rows
 
 
+@pytest.mark.parametrize("kind", [LEDGER], ids=str)  # the others have a lock for all of it
 def test_it_may_be_created_while_it_is_looked_at(kind, path, monkeypatch):
     """Facts that were read one by one, and not in one transaction, made it look like another program's file."""
     refusals = []
@@ -292,6 +293,7 @@ def test_it_may_be_created_while_it_is_looked_at(kind, path, monkeypatch):
         kind.write(file, "one")
 
 
+@pytest.mark.parametrize("kind", [LEDGER], ids=str)  # the others have no log, and no lock while nobody asks
 def test_opening_it_again_leaves_this_process_its_locks(kind, path):
     """Without them the next process to leave took the log away: what was written into it later was lost."""
     with kind.open(path) as file, kind.open(path):

@@ -10,7 +10,9 @@ from types import SimpleNamespace
 import pytest
 
 from adomnia.server.middleware import RequestMiddleware
+from adomnia.server.replies import PiecewiseResponse
 from adomnia.server.routes import questions
+from adomnia.server.running.time_buckets import TimeBuckets
 from kit import house
 
 ALWAYS = {
@@ -169,6 +171,32 @@ def test_what_a_thread_logs_of_a_request_has_its_id_and_a_failed_question_keeps_
         ("fault", "ZeroDivisionError"),
         ("request", None),
     ]
+
+
+@pytest.mark.parametrize("broken", [TimeBuckets, PiecewiseResponse])
+@pytest.mark.parametrize("sent", [{"request_id": "mine"}, {}])
+def test_a_question_that_fails_unexpectedly_is_named_by_its_own_id(own_house, monkeypatch, broken, sent):
+    """Under the id of the request it would be another question, which is paid for once more."""
+
+    async def fail(*_: object) -> None:
+        raise ZeroDivisionError(SECRET)
+
+    monkeypatch.setattr(questions, "choose_id", lambda request_id: request_id or "chosen")
+    monkeypatch.setattr(broken, "run" if broken is TimeBuckets else "__call__", fail)
+    reply = own_house.query("alice", **sent)
+    assert (reply.status_code, reply.json()["error"]["request_id"]) == (424, sent.get("request_id", "chosen"))
+
+
+@pytest.mark.parametrize("path", ["query", "answers/mine"])
+def test_so_is_one_whose_answer_is_not_found_again(own_house, monkeypatch, path):
+    assert own_house.query("alice", request_id="mine").status_code == 200
+    for name in ("_replay", "encode_within"):
+        monkeypatch.setattr(questions, name, lambda *_: 1 / 0)
+    if path == "query":
+        reply = own_house.query("alice", request_id="mine")
+    else:
+        reply = own_house.ask("alice", "GET", f"/api/v1/datasets/hospital/{path}")
+    assert (reply.status_code, reply.json()["error"]["request_id"]) == (424, "mine")
 
 
 def test_what_nobody_foresaw_is_the_constant_failure_and_the_log_hears_its_class_alone():

@@ -26,7 +26,7 @@ from kit.commands import COMMAND
 from kit.example import write_example
 from kit.serving import API, HOST
 from kit.waiting import HANG_SECONDS, wait_until
-from server.running.certificates import write_certificate
+from server.running.certificates import is_trusted, write_certificate
 
 QUESTION = {"sql": "SELECT COUNT(*) AS n FROM people", "epsilon": "0.01"}
 ASK = "/datasets/hospital/query"
@@ -170,15 +170,6 @@ def test_a_new_version_is_served_without_a_failed_request(hospital, tmp_path):
         content = sent(server.port, "GET", "/datasets/hospital/answers", Authorization=f"Bearer {token}")[2]
     assert set(statuses) == {200}
     assert len(json.loads(content)["answers"]) >= 2  # those of version 1 are among them: budgets carry over
-
-
-def is_trusted(port, context):
-    try:
-        with socket.create_connection((HOST, port), timeout=HANG_SECONDS) as plain:
-            context.wrap_socket(plain, server_hostname="localhost").close()
-    except ssl.SSLCertVerificationError:
-        return False
-    return True
 
 
 def test_tls_whose_certificate_is_renewed_by_a_signal(hospital):

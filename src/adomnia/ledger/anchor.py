@@ -17,7 +17,7 @@ from adomnia.errors import Refusal
 from adomnia.ledger.chain import GENESIS, Head, damage_refusal
 from adomnia.ledger.failpoints import reach
 
-__all__ = ["Anchor", "LockedAnchor", "LostAnchorRefusal", "MemoryAnchor", "lock_patiently"]
+__all__ = ["Anchor", "LockedAnchor", "LostAnchorRefusal", "MemoryAnchor", "lock_open_file"]
 
 _LINE = re.compile(r"([0-9]{20}) ([0-9a-f]{64})\n")
 _POLL_SECONDS = 0.0005
@@ -101,15 +101,8 @@ class Anchor:
             descriptor = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
         except FileNotFoundError:
             raise _lost_refusal() from None
-        try:
-            lock_patiently(descriptor)
-            try:
-                yield LockedAnchor(descriptor, self.path)
-            finally:
-                # Not left to closing: a child that was forked meanwhile has the descriptor too, and with it the lock.
-                fcntl.flock(descriptor, fcntl.LOCK_UN)
-        finally:
-            os.close(descriptor)
+        with lock_open_file(descriptor):
+            yield LockedAnchor(descriptor, self.path)
 
 
 class MemoryAnchor:
@@ -129,8 +122,21 @@ class MemoryAnchor:
         self.head = head
 
 
-def lock_patiently(descriptor: int) -> None:
-    """Lock an open file against every other opening of it."""
+@contextmanager
+def lock_open_file(descriptor: int) -> Iterator[None]:
+    """Hold a file, by its descriptor, against every other opening of it, and close it at the end."""
+    try:
+        _lock_patiently(descriptor)
+        try:
+            yield
+        finally:
+            # Not left to closing: a child that was forked meanwhile has the descriptor too, and with it the lock.
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+    finally:
+        os.close(descriptor)
+
+
+def _lock_patiently(descriptor: int) -> None:
     deadline = monotonic() + _PATIENCE_SECONDS
     while True:
         try:

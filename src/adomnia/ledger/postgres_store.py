@@ -4,11 +4,12 @@ docs/proofs/ledger.md, section 11, says why: a lock of the transaction orders al
 does not come is found out under the same lock.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic, sleep
+from typing import TypeVar
 
 from adomnia import postgres
 from adomnia.errors import Unavailable
@@ -26,10 +27,12 @@ __all__ = ["Chain", "PostgresStore", "connect", "name_program", "snapshot"]
 
 _WAIT_SECONDS = 20.0  # for any reply of the server; then the connection is given up
 _LOCK_SECONDS = 5  # for other writers
-_IDLE = "10s"  # of a writer that hangs between two statements: then it loses its lock
+# Of a writer that hangs: then it may lose its lock. Less than others wait for the lock, so that one wait is enough.
+_IDLE_SECONDS = 3
 _SETTLE_SECONDS = 10.0  # to find out whether a COMMIT without a reply was done
 _SETTLE_PAUSE = 0.2
 _LONGEST_NAME = 63  # bytes of an application_name
+_Result = TypeVar("_Result")
 _SETTINGS = {
     "synchronous_commit": "on",
     "lock_timeout": f"{_LOCK_SECONDS}s",
@@ -54,7 +57,7 @@ _END_HUNG = """
         AND held.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database())
         AND (held.classid::bigint << 32 | held.objid::bigint) = ANY(%s::bigint[])
         AND holder.wait_event_type = 'Client'
-        AND holder.query_start < pg_catalog.clock_timestamp() - %s::interval
+        AND holder.query_start < pg_catalog.clock_timestamp() - pg_catalog.make_interval(secs => %s)
 """
 
 
@@ -115,7 +118,11 @@ class PostgresStore:
     def create(self) -> None:
         """Make anchor and tables of a new ledger; a machine that does not know an old one has to join it first."""
         reach("before-begin")
-        with self._translate_errors(), self._end_hung(), self._connection.transaction():
+        with self._translate_errors():
+            self._end_hung_and_retry(self._try_to_create)
+
+    def _try_to_create(self) -> None:
+        with self._connection.transaction():
             check_server(self._connection)
             for chain in self._chains:
                 self._lock(chain)
@@ -188,7 +195,7 @@ class PostgresStore:
         self._connection.close()
 
     def _connect(self) -> Connection:
-        return connect(self._url, self._chains[0].schema, idle_in_transaction_session_timeout=_IDLE)
+        return connect(self._url, self._chains[0].schema, idle_in_transaction_session_timeout=f"{_IDLE_SECONDS}s")
 
     def _translate_errors(self) -> AbstractContextManager[None]:
         return translate_errors(lambda: self._connection)
@@ -199,37 +206,42 @@ class PostgresStore:
 
     def _begin(self, since: Sequence[int], wanted: Sequence[Wanted]) -> list[PostgresRecords]:
         """Begin; once more on a new connection if the old one was lost while nothing was asked of it."""
+        begin = partial(self._try_to_begin, since, wanted)
         try:
-            return self._try_to_begin(since, wanted)
+            return self._end_hung_and_retry(begin)
         except postgres.driver().Error as error:
             if not is_lost(error, self._connection):
                 raise
         self.reopen()
-        return self._try_to_begin(since, wanted)
+        return self._end_hung_and_retry(begin)
 
     def _try_to_begin(self, since: Sequence[int], wanted: Sequence[Wanted]) -> list[PostgresRecords]:
-        with self._end_hung():
-            try:
-                return self._ask_ahead(since, wanted)
-            except postgres.driver().Error as error:
-                if not is_lost(error, self._connection):
-                    self._connection.execute("ROLLBACK")
-                raise
-
-    @contextmanager
-    def _end_hung(self) -> Iterator[None]:
-        """Where a lock was waited for in vain, end the sessions that keep it and ask for nothing: they commit no more.
-
-        The next try gets the lock. Sessions of other roles are not ours to end.
-        """
         try:
-            yield
+            return self._ask_ahead(since, wanted)
         except postgres.driver().Error as error:
-            if is_late(error):
-                with suppress(postgres.driver().Error):
-                    numbers = [lock_number(chain.schema) for chain in self._chains]
-                    self._connection.execute(_END_HUNG, (numbers, _IDLE))
+            if not is_lost(error, self._connection):
+                self._connection.execute("ROLLBACK")
             raise
+
+    def _end_hung_and_retry(self, wait: Callable[[], _Result]) -> _Result:
+        """Do what waits for the locks; once more if that was in vain, and sessions were ended that kept them."""
+        try:
+            return wait()
+        except postgres.driver().Error as error:
+            if not (is_late(error) and self._end_hung()):
+                raise
+        return wait()
+
+    def _end_hung(self) -> bool:
+        """End the sessions that keep a lock and ask for nothing: they commit no more. Gives whether there were any.
+
+        Sessions of other roles are not ours to end.
+        """
+        numbers = [lock_number(chain.schema) for chain in self._chains]
+        ended: list[object] = []
+        with suppress(postgres.driver().Error):
+            ended = self._connection.execute(_END_HUNG, (numbers, _IDLE_SECONDS)).fetchall()
+        return len(ended) > 0
 
     def _ask_ahead(self, since: Sequence[int], wanted: Sequence[Wanted]) -> list[PostgresRecords]:
         """All in one round trip: the locks, what is new in the chains, and what is going to be looked up."""
@@ -272,9 +284,12 @@ class PostgresStore:
         while monotonic() < deadline:
             with suppress(StoreError, postgres.driver().Error):
                 self.reopen()
-                with self._end_hung(), self._connection.transaction(force_rollback=True):
-                    for chain in self._chains:
-                        self._lock(chain)
-                    return is_on_chain(PostgresRecords(self._connection, schema), head)
+                return self._end_hung_and_retry(partial(self._is_written, schema, head))
             sleep(_SETTLE_PAUSE)
         raise StoreError(name, UNREACHABLE, unwritten=False)
+
+    def _is_written(self, schema: str, head: Head) -> bool:
+        with self._connection.transaction(force_rollback=True):
+            for chain in self._chains:
+                self._lock(chain)
+            return is_on_chain(PostgresRecords(self._connection, schema), head)

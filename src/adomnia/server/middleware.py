@@ -9,7 +9,7 @@ from starlette.datastructures import Headers, MutableHeaders
 
 from adomnia.errors import Failure, Refusal
 from adomnia.server.authorization import is_known_host
-from adomnia.server.problems import render_problem, route_of
+from adomnia.server.problems import failed_id, render_problem, route_of
 from adomnia.server.roles import API, READING
 from adomnia.server.running.request_ids import CURRENT_REQUEST, create_request_id
 from adomnia.server.services import RequestSummary
@@ -75,7 +75,7 @@ class RequestMiddleware:
         except Exception as fault:  # noqa: BLE001 - uvicorn would log its traceback
             self._services.logs.log_fault(route_of(scope), fault)
             if not status:
-                await render_problem(Failure(request_id))(scope, receive, send_with_headers)
+                await render_problem(Failure(failed_id(scope)))(scope, receive, send_with_headers)
         finally:
             self._report(scope, status, monotonic() - arrived)
             CURRENT_REQUEST.reset(before)

@@ -100,8 +100,14 @@ def to_problem(request: Request, fault: Exception) -> Problem:
         request.app.state.services.logs.log_fault(route_of(request.scope), fault)
     if error is None:
         request.app.state.services.logs.log_fault(route_of(request.scope), fault)
-        return Failure(request.state.request_id)
+        return Failure(failed_id(request.scope))
     return error
+
+
+def failed_id(scope: Scope) -> str:
+    """What a request that failed unexpectedly is known by: the question's own id, if it asks one that has its id."""
+    state: dict[str, str] = scope["state"]
+    return state.get("question_id") or state["request_id"]
 
 
 def _tells_of_the_ledger(error: Refusal | Unavailable) -> bool:

@@ -119,6 +119,30 @@ def test_rows_that_changed_under_a_version_are_refused_when_its_index_is_built_a
         assert list_schemas(url) == []  # nothing is left of it
 
 
+def test_an_index_that_lost_a_table_is_built_again(tmp_path, caplog):
+    with opened(tmp_path) as (engine, url):
+        schemas, rows = list_schemas(url), read_index(engine, "people")
+        run(url, f'DROP TABLE {engine._place.quoted}."people"')
+        with closing(open_index(tmp_path, declared(url))) as again:
+            assert count(again) == 200
+            assert read_index(again, "people") == rows
+            assert count(engine) == 200
+        assert list_schemas(url) == schemas
+    assert [record.getMessage() for record in caplog.records] == ["The index is damaged and is built again."]
+
+
+@pytest.mark.parametrize("host", ["state", "another"])
+def test_an_index_that_lost_a_table_is_not_built_from_other_rows_under_its_version(tmp_path, host):
+    """A host that never opened it knows from the schema itself which rows it was built from."""
+    with opened(tmp_path) as (engine, url):
+        engine.close()
+        schemas = list_schemas(url)
+        run(url, f'DROP TABLE {engine._place.quoted}."people"', "DELETE FROM people WHERE name = 'n7'")
+        with pytest.raises(Refusal, match="The data of table people changed, and version 1 stands for what it was"):
+            Postgres.open(catalog(declared(url), folder=tmp_path), tmp_path / host)
+        assert list_schemas(url) == schemas
+
+
 def test_a_schema_of_somebody_else_is_not_believed(tmp_path):
     with opened(tmp_path) as (engine, url):
         engine.close()
@@ -172,6 +196,10 @@ def test_a_role_that_may_make_no_schema_gets_an_index_beside_the_ledger(tmp_path
             assert isinstance(engine, Postgres)
             assert count(engine) == 200
         assert not list((tmp_path / "state").glob("index-*"))  # rows of people are in the database alone
+        run(url, f'DROP TABLE {engine._place.quoted}."people"')
+        run(url, f'REVOKE CREATE ON DATABASE "{urlsplit(url).path[1:]}" FROM reader')
+        with pytest.raises(Refusal, match="has an index that lost a table, and its role may not make another"):
+            open_index(tmp_path, declared(as_reader))
         run(url, "DROP OWNED BY reader", "DROP ROLE reader")
 
 

@@ -41,11 +41,21 @@ def test_tokens_are_not_for_the_forms(shared_house):
     assert posted(shared_house, "/account/tokens", headers).status_code == 403
 
 
-@pytest.mark.parametrize("content", [b"\xff=\xff", "&".join("a=1" for _ in range(500))])
+@pytest.mark.parametrize("content", [b"\xff=\xff", "&".join(f"a{number}=1" for number in range(500))])
 def test_forms_that_are_none_are_refused(shared_house, visit, content):
     cookie, _ = visit
     response = shared_house.ask(None, "POST", "/account/tokens", content=content, headers={**FORM, **cookie})
     assert response.status_code == 422
+
+
+@pytest.mark.parametrize("label", ["mine", "another"])
+def test_a_form_with_a_field_twice_is_refused_and_changes_nothing(shared_house, visit, label):
+    cookie, csrf = visit
+    content = urlencode([("csrf", csrf), ("label", "mine"), ("label", label)])
+    response = shared_house.ask(None, "POST", "/account/tokens", content=content, headers={**FORM, **cookie})
+    assert response.status_code == 422
+    assert "has the field &#39;label&#39; twice" in response.text
+    assert "mine" not in shared_house.ask(None, "GET", "/account", headers=cookie).text
 
 
 def test_json_is_not_a_form(shared_house):

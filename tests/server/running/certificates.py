@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import ssl
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
@@ -9,6 +11,8 @@ from typing import TYPE_CHECKING
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+
+from kit.waiting import HANG_SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,3 +36,13 @@ def write_certificate(folder: Path, lock: bytes | None = None, serial: int = 1) 
     files[0].write_bytes(made.sign(key, hashes.SHA256()).public_bytes(PEM))
     files[1].write_bytes(key.private_bytes(PEM, serialization.PrivateFormat.PKCS8, hidden))
     return files
+
+
+def is_trusted(port: int, context: ssl.SSLContext) -> bool:
+    """Whether the certificate of a server on this machine is one that a context trusts."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=HANG_SECONDS) as plain:
+            context.wrap_socket(plain, server_hostname="localhost").close()
+    except ssl.SSLCertVerificationError:
+        return False
+    return True

@@ -171,10 +171,10 @@ def test_after_a_pause_of_its_own_it_gives_workers_time(supervisor, monkeypatch)
 
 
 def test_where_no_worker_serves_any_more_the_parent_answers(supervisor, worker, tmp_path):
-    # All serve, then end for good; those that follow never serve.
+    # All are ready, and end for good before anybody sees them serve; those that follow never serve.
     first = 'import pathlib\nmark, end = pathlib.Path(sys.argv[2], "done" + place), pathlib.Path(sys.argv[2], "end")\n'
-    first += 'if mark.exists(): time.sleep(1000)\nmark.touch()\nsign()\nsay(ready="study")\n'
-    worker(START + SERVES + first + "while not end.exists(): time.sleep(0.01)\n")
+    first += 'if mark.exists(): time.sleep(1000)\nmark.touch()\nsay(ready="study")\n'
+    worker(START + first + "while not end.exists(): time.sleep(0.01)\n")
     replies, address = [], supervisor._listener.getsockname()
 
     def call():

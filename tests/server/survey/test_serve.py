@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
+import ssl
 from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
 from uvicorn import Config
@@ -15,7 +18,9 @@ from adomnia.local.survey import Survey, draw_token, write_survey
 from adomnia.local.warner import Warner
 from adomnia.server.settings import Settings
 from adomnia.server.survey.serve import _Server, serve_survey
-from kit.surveys import served_survey
+from kit.surveys import run_survey, served_survey
+from kit.waiting import wait_until
+from server.running.certificates import is_trusted, write_certificate
 
 SURVEY = Survey(draw_token(), "Why?", ("yes", "no"), Warner(Fraction(3, 4)))
 
@@ -47,3 +52,24 @@ def test_a_survey_that_a_script_started_goes_on_after_its_ctrl_c():
     assert not server.should_exit
     server.handle_exit(signal.SIGTERM, None)
     assert server.should_exit
+
+
+def test_a_renewed_certificate_is_used_after_a_signal_as_by_serve(tmp_path):
+    write_survey(tmp_path, SURVEY)
+    certificate, key = write_certificate(tmp_path)
+    former = ssl.create_default_context(cafile=str(certificate))
+    said = []
+    with run_survey(tmp_path, said, "--tls-cert", str(certificate), "--tls-key", str(key)) as (port, process):
+        assert is_trusted(port, former)
+        renewed = ssl.create_default_context(cadata=write_certificate(tmp_path, serial=2)[0].read_text())
+        process.send_signal(signal.SIGHUP)
+        wait_until(lambda: is_trusted(port, renewed))
+        assert not is_trusted(port, former)
+    assert b"A new certificate is in use." in said[0]
+
+
+def test_a_certificate_that_was_renewed_is_found_without_a_signal():
+    looks = []
+    server = _Server(Config(None), SimpleNamespace(check_each_minute=lambda: looks.append(1)))
+    asyncio.run(server.on_tick(1))
+    assert looks == [1]

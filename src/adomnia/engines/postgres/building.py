@@ -8,10 +8,12 @@ schema; whoever uses one holds a shared lock, so that it is dropped only when no
 from __future__ import annotations
 
 import json
+import logging
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import pyarrow as pa
 
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog, Table
     from adomnia.engines.contract import Progress
 
+_log = logging.getLogger("adomnia.index")
 _FORMAT = 3  # of the index: raise it when layout or order change, and every index is built anew
 _PREFIX = "adomnia"
 _LONGEST_NAME, _DIGEST_OF_NAME, _DIGEST = 15, 12, 26  # in all no more than the 63 letters of a name
@@ -69,6 +72,10 @@ _MAY_CREATE = "SELECT has_database_privilege(current_database(), 'CREATE')"
 _OURS = (
     "SELECT nspname FROM pg_catalog.pg_namespace WHERE starts_with(nspname, $1) AND nspname <> $2 "
     "AND nspowner = CAST(CAST(current_user AS regrole) AS oid)"
+)
+_TABLES = (
+    "SELECT c.relname FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace "
+    "WHERE n.nspname = $1 AND c.relkind = 'r'"
 )
 _UNFINISHED = (
     "SELECT c.relname FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace "
@@ -127,15 +134,15 @@ class Builder:
     memory: int
 
     def build(self, frames: Mapping[str, object], known: Mapping[str, str]) -> dict[str, str]:
-        """Build it unless it is there; gives the fingerprints of private tables that it was built from.
+        """Build it unless it is there as a whole; gives the fingerprints of private tables that it was built from.
 
-        A Refusal where they are not the `known` ones of this version.
+        A Refusal where they are not the `known` ones of this version, or those that a damaged index was built from.
         """
         with self._session() as session:
             session.autocommit = True
             session.execute("SELECT pg_catalog.pg_advisory_lock($1)", [self.place.lock("build")])
             found = find_finished(session, self.place)
-            if found is not None:
+            if found is not None and self._is_whole(session):
                 return found
             locked = self._find_lockable(session, frames)
             session.autocommit = False
@@ -144,7 +151,9 @@ class Builder:
                 # Before the first statement that sees rows: a table that is emptied or rewritten by TRUNCATE or ALTER
                 # TABLE looks empty even to those who began before.
                 session.execute(f"LOCK TABLE {', '.join(locked)} IN ACCESS SHARE MODE")
-            prints = self._write(session, frames, known)
+            if found is not None:
+                self._set_aside(session)
+            prints = self._write(session, frames, {**(found or {}), **known})
             session.commit()
             self._drop_others(session)
             return prints
@@ -159,6 +168,26 @@ class Builder:
         """Whether the role may make a schema, or finds it made."""
         with self._session() as session:
             return may_create(session) or find_finished(session, self.place) is not None
+
+    def _is_whole(self, session: psycopg.Connection[Any]) -> bool:
+        """Whether the schema still has every table of the index."""
+        there = {name for (name,) in session.execute(_TABLES, [self.place.schema]).fetchall()}
+        return there.issuperset(table.name for table in list_indexed(self.catalog))
+
+    def _set_aside(self, session: psycopg.Connection[Any]) -> None:
+        """Give a damaged index another name, under which it is dropped like those of other versions.
+
+        Dropping it here would keep its readers waiting until the new one is built.
+        """
+        if not may_create(session):
+            why, fix = (
+                "has an index that lost a table, and its role may not make another",
+                "GRANT CREATE ON DATABASE to it",
+            )
+            raise Refusal(describe(self.place.url), why, fix)
+        _log.warning("The index is damaged and is built again.")
+        other = POSTGRES.quote(f"{_family(self.catalog)}{uuid4().hex[:_DIGEST]}")
+        session.execute(f"ALTER SCHEMA {self.place.quoted} RENAME TO {other}")
 
     @contextmanager
     def _session(self) -> Iterator[psycopg.Connection[Any]]:

@@ -17,6 +17,7 @@ __all__ = ["read_fields", "read_form"]
 
 _FORM = "application/x-www-form-urlencoded"
 _MOST_FIELDS = 200
+_LONGEST_NAME = 100  # characters that a message repeats
 
 
 async def read_form(request: Request) -> dict[str, str]:
@@ -29,9 +30,15 @@ async def read_form(request: Request) -> dict[str, str]:
 
 
 async def read_fields(request: Request) -> dict[str, str]:
-    """The fields of a form; of several with one name, the last."""
+    """The fields of a form; refuse one with a field twice, of which a reader would have to choose."""
     check_media_type(request, _FORM)
     try:
-        return dict(parse_qsl((await request.body()).decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS))
+        sent = parse_qsl((await request.body()).decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS)
     except ValueError:
         raise malformed_request("The form", "cannot be read") from None
+    fields: dict[str, str] = {}
+    for name, value in sent:
+        if name in fields:
+            raise malformed_request("The form", f"has the field {name[:_LONGEST_NAME]!r} twice")
+        fields[name] = value
+    return fields

@@ -68,7 +68,7 @@ class QuestionJob:
 
     async def answer(self, request: Request, ask: Callable[[Session, Edition], Pieces]) -> EncodedReply:
         """Run the question and encode its reply; the question goes on to its end even if the caller hangs up."""
-        route = route_of(request.scope)
+        route, request.state.question_id = route_of(request.scope), self.request_id
         try:
             return await self.services.time_buckets.run(
                 self.visitor.name, request.state.arrived, lambda: self._ask(ask, route)
@@ -98,7 +98,7 @@ class QuestionJob:
 async def query(dataset: str, asked: Ask, request: Request) -> Response:
     """Pay for a question and answer it."""
     services, visitor, cache = services_of(request), visitor_of(request), reply_cache_of(request)
-    form = choose_form(request.headers.get("Accept"))
+    form, request.state.question_id = choose_form(request.headers.get("Accept")), asked.request_id
     cacheable = asked.replay and form == JSON
     with services.dataset.lease() as edition:
         check_dataset(edition.curator, dataset, visitor)
@@ -176,7 +176,7 @@ async def answer(  # noqa: PLR0913, PLR0917 - each is a part of the address
     together: Annotated[bool, Query(description="Intervals that hold all groups of a column at once.")] = False,
 ) -> Response:
     """One of one's own answers once more, free."""
-    form, headers = choose_form(request.headers.get("Accept")), {}
+    form, headers, request.state.question_id = choose_form(request.headers.get("Accept")), {}, request_id
 
     def ask(session: Session) -> Pieces:
         found = session.answer(request_id, place, confidence=confidence)

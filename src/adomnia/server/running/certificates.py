@@ -45,6 +45,12 @@ class Certificate:
         else:
             self._log("info", why="A new certificate is in use.")
 
+    def use_newest(
+        self, connection: ssl.SSLObject | ssl.SSLSocket, _name: str | None, _context: ssl.SSLContext
+    ) -> None:
+        """Give a new connection the newest context; to be set as `sni_callback` where only the first can be passed."""
+        connection.context = self.context
+
     def _log(self, level: str, **fields: str) -> None:
         if self._logs is not None:
             self._logs.write(level, event="certificate", **fields)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CUT_SHORT", "ENDED", "StartCallbacks", "Supervisor"]
 
-WORKER = ("-m", "adomnia.server.running.worker")
+WORKER = ("-m", "adomnia.server.running.start_worker")
 MOST_DEATHS = 10
 DEATH_SECONDS = 60.0
 ENDED, CUT_SHORT = 0, 1
@@ -132,7 +132,7 @@ class Supervisor:
     def _stand_in_if_needed(self) -> None:
         """Answer in place of workers if none serves any more; before the first one does, callers wait for it."""
         serving = any(self._states.read(worker.place).is_serving() for worker in self._workers)
-        self._has_served = self._has_served or serving
+        self._has_served = self._has_served or serving or self._announced  # one may be gone before it is seen serving
         self._stand_in.answer(self._has_served and not serving)
 
     def _start_missing(self) -> None:

@@ -298,7 +298,3 @@ def _raise_file_limit() -> None:
         resource.setrlimit(
             resource.RLIMIT_NOFILE, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard)
         )
-
-
-if __name__ == "__main__":
-    main()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,15 +11,19 @@ import uvicorn
 
 from adomnia.local.store import ReportStore
 from adomnia.local.survey import read_survey
+from adomnia.server.running.certificates import open_certificate
 from adomnia.server.running.listener import check_certificate, open_listener
+from adomnia.server.running.logs import Logs
 from adomnia.server.running.signals import list_ending_signals
 from adomnia.server.survey.app import create_survey_app
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable
     from types import FrameType
 
     from adomnia.local.survey import Survey
+    from adomnia.server.running.certificates import Certificate
     from adomnia.server.settings import Settings
 
 __all__ = ["serve_survey"]
@@ -46,15 +52,29 @@ def serve_survey(settings: Settings, announce: Callable[[Survey, str], None]) ->
             ssl_keyfile=settings.key,
         )
         announce(survey, settings.address)
-        _Server(config).run(sockets=[listener])
+        _Server(config, open_certificate(settings, Logs(settings))).run(sockets=[listener])
 
 
 class _Server(uvicorn.Server):
-    """A uvicorn server for which a signal is a reason to end, not an error; a second one does not wait."""
+    """A uvicorn server for which a signal is a reason to end, not an error; a second one does not wait.
 
-    def __init__(self, config: uvicorn.Config) -> None:
+    A new certificate is in use within a minute, and at once after SIGHUP.
+    """
+
+    def __init__(self, config: uvicorn.Config, certificate: Certificate | None = None) -> None:
         super().__init__(config)
-        self._ending = list_ending_signals()
+        self._ending, self._certificate = list_ending_signals(), certificate
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        if self._certificate is not None and self.config.ssl is not None:
+            self.config.ssl.sni_callback = self._certificate.use_newest
+            asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self._certificate.check)
+        await super().startup(sockets)
+
+    async def on_tick(self, counter: int) -> bool:
+        if self._certificate is not None:
+            self._certificate.check_each_minute()
+        return await super().on_tick(counter)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - as Python calls it
         if sig in self._ending:

@@ -8,6 +8,7 @@ import pytest
 from adomnia.catalog import sources
 from adomnia.catalog.document_keys import SECTIONS
 from adomnia.catalog.facts import Facts
+from adomnia.catalog.model import EngineChoice, SharedLedger
 from adomnia.catalog.places import places
 from adomnia.engines.duckdb.engine import DuckDB
 from adomnia.errors import Refusal
@@ -162,6 +163,24 @@ def test_a_page_does_not_choose_where_rows_and_payments_go(folder, known, sectio
         assert problem.what.startswith(section)
         assert "pages do not choose another" in problem.why
     assert examine_text(moved, folder, on_the_machine).catalog
+
+
+@pytest.mark.parametrize("on_disk", [None, {}])
+@pytest.mark.parametrize(
+    ("section", "chosen"),
+    [
+        ("engine", EngineChoice("spark", "sc://served:15002")),
+        ("ledger", SharedLedger("postgresql://served/db", "test")),
+    ],
+)
+def test_where_the_text_on_disk_is_empty_or_no_toml_rows_and_payments_stay_where_they_are(
+    folder, known, section, chosen, on_disk
+):
+    assert examine_text(TEXT, folder, KnownSources.of(known.served, on_disk)).catalog
+    elsewhere = KnownSources.of(replace(known.served, **{section: chosen}), on_disk)
+    (problem,) = examine_text(TEXT, folder, elsewhere).problems
+    assert problem.what.startswith(section)
+    assert "is not that of the catalog that is served, and pages do not choose another" in problem.why
 
 
 def test_no_other_key_of_a_catalog_names_a_place():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -59,11 +60,9 @@ def start_draft(visit: Visit, part: str, older: str) -> CatalogDraft:
 
 def examine_draft(visit: Visit, draft: CatalogDraft) -> ExaminedText:
     """Everything that is wrong with a draft, whose files must be among those that are named already."""
-    catalog = visit.curator.catalog
-    try:
+    catalog, on_disk = visit.curator.catalog, None
+    with suppress(Refusal):  # what is no TOML names nothing
         on_disk = parse_toml(CatalogFile(catalog.folder).read().text)
-    except Refusal:
-        on_disk = {}
     return examine_text(draft.text, catalog.folder, KnownSources.of(catalog, on_disk))
 
 

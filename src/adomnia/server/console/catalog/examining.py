@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -71,23 +71,27 @@ class _Source(NamedTuple):
 
 @dataclass(frozen=True)
 class KnownSources:
-    """The files that a catalog may name, those that it may read exactly, and its sections that lead elsewhere."""
+    """The files that a catalog may name, those that it may read exactly, and its sections that lead elsewhere.
 
+    The text on disk has the `sections`. Where it is empty or no TOML they are None: those of the `served` catalog stay.
+    """
+
+    served: Catalog
     all: frozenset[_Source]
     public: frozenset[_Source]
-    sections: Mapping[str, object] = field(default_factory=dict)
+    sections: Mapping[str, object] | None
 
     @classmethod
-    def of(cls, served: Catalog, on_disk: Mapping[str, Any]) -> KnownSources:
+    def of(cls, served: Catalog, on_disk: Mapping[str, Any] | None) -> KnownSources:
         """Those of the catalog that is served, and of the one that somebody wrote on the machine."""
         tables = {_Source(table.source, table.source_table): table.public for table in served.tables}
         known = set(tables)
         public = {source for source, is_open in tables.items() if is_open}
-        for _, source, is_open in _list_sources(on_disk):
+        for _, source, is_open in _list_sources(on_disk or {}):
             known.add(source)
             public |= {source} if is_open else set()
-        sections = {section: on_disk[section] for section in _LEAD_ELSEWHERE if section in on_disk}
-        return cls(frozenset(known), frozenset(public), sections)
+        sections = {section: on_disk[section] for section in _LEAD_ELSEWHERE if section in on_disk} if on_disk else None
+        return cls(served, frozenset(known), frozenset(public), sections)
 
     def check(self, source: _Source, public: bool) -> str | None:
         """Why a table may not be made of a source by a page, if so."""
@@ -122,6 +126,8 @@ def examine_text(text: str, folder: Path, known: KnownSources | None = None) -> 
     problems = [*found.problems]
     if found.catalog is not None:
         problems += _view_faults(found.catalog, document)
+        if known is not None and known.sections is None:
+            problems += _moved_faults(found.catalog, known.served, document)
     spend(_STEPS_OF_A_PROBLEM * len(problems))
     ordered = tuple(sorted(problems, key=lambda problem: problem.position or (1, 1)))
     return ExaminedText(text, ordered, None if ordered else found.catalog)
@@ -161,11 +167,20 @@ def _source_faults(document: Document, known: KnownSources) -> list[Refusal]:
         if why is not None:
             spend(_STEPS_OF_A_PROBLEM)
             faults.append(document.refusal(("tables", name, "source"), why, _ELSEWHERE))
+    sections = document.content if known.sections is None else known.sections
     for section in _LEAD_ELSEWHERE:
-        if document.content.get(section) != known.sections.get(section):
+        if document.content.get(section) != sections.get(section):
             why = "is not that of the catalog on the machine, and pages do not choose another"
             faults.append(document.refusal((section,), why, _ELSEWHERE))
     return sorted(faults, key=lambda fault: fault.position or (1, 1))
+
+
+def _moved_faults(catalog: Catalog, served: Catalog, document: Document) -> Iterator[Refusal]:
+    """The sections by which a text leads elsewhere than the catalog that is served."""
+    for section in _LEAD_ELSEWHERE:
+        if getattr(catalog, section) != getattr(served, section):
+            why = "is not that of the catalog that is served, and pages do not choose another"
+            yield document.refusal((section,), why, _ELSEWHERE)
 
 
 def _count_pairs(content: Mapping[str, Any]) -> None:
