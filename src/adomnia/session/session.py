@@ -482,7 +482,8 @@ class LocalSession(DerivedSession):
     ) -> Outcome:
         """What was paid for: measured now, or given again, with notes on what says almost nothing."""
         if not isinstance(paid, Reservation):
-            drafts = add_notes(replay_answers(priced, paid, confidence), verdicts)
+            with allow():  # it is paid for
+                drafts = add_notes(replay_answers(priced, paid, confidence), verdicts)
             return Outcome(drafts, paid.receipt, replayed=True, left=paid.left)
         drafts, receipt = measure(self._curator.kernel, paid, show_answers(priced, confidence))
         noted = add_notes(drafts, verdicts)
