@@ -25,6 +25,7 @@ from adomnia.privacy.losses import loss
 from adomnia.session import replaying
 from adomnia.session.batch import Batch
 from adomnia.session.sharing import find_offer
+from adomnia.work import Work, limit
 from kit import hospital
 from kit.newer_code import newer_version, other_intervals
 from kit.postgres import durable_server
@@ -351,6 +352,16 @@ def test_what_is_paid_for_is_shown_whatever_work_that_takes(curator, payer, name
         answer = curator.session(name).sql(f"{text} LIMIT 1", **price)
     assert answer.replayed
     assert "version" not in str(answer.notes)
+
+
+@PAYERS
+@pytest.mark.parametrize("version", [nullcontext, newer_version])
+def test_a_question_that_somebody_else_has_asked_takes_no_more_free_work(curator, payer, name, price, version):
+    work = Work()
+    with limit(work):
+        curator.session(payer).sql(BY_SEX, **price)
+    with version(), limit(Work(work.steps)):
+        assert curator.session(name).sql(BY_SEX, **price).replayed
 
 
 def test_answers_that_are_not_paid_for_are_not_held_in_memory(curator):

@@ -445,9 +445,14 @@ class LocalSession(DerivedSession):
 
     def _check_form(self, batch: Batch, plans: Sequence[Plan], priced: Sequence[Priced], shared: SharedForm) -> None:
         """Refuse another analyst's answer that might not be shown; where policies set prices, at the price it had."""
-        if sets_price(self._policy):
-            priced = batch.price(plans, self._curator.catalog, price_of(shared.event))
-        check_form(priced, shared)
+
+        def find_priced() -> Sequence[Priced]:
+            if not sets_price(self._policy):
+                return priced
+            with allow():  # what is refused for its work does not depend on who has asked it before
+                return batch.price(plans, self._curator.catalog, price_of(shared.event))
+
+        check_form(shared, find_priced)
 
     def _pay_by_policy(self, batch: Batch, plans: Sequence[Plan], request: PaymentRequest, *, anyway: bool) -> Outcome:
         """Pays the price that the policy sets, unless the question was answered before, at whatever price."""
