@@ -487,7 +487,7 @@ class LocalSession(DerivedSession):
     ) -> Outcome:
         """What was paid for: measured now, or given again, with notes on what says almost nothing."""
         if not isinstance(paid, Reservation):
-            with allow():  # it is paid for
+            with allow():  # what was paid for is shown
                 drafts = add_notes(replay_answers(priced, paid, confidence), verdicts)
             return Outcome(drafts, paid.receipt, replayed=True, left=paid.left)
         drafts, receipt = measure(self._curator.kernel, paid, show_answers(priced, confidence))
