@@ -7,6 +7,7 @@ import gc
 import json
 import os
 import sys
+from functools import _lru_cache_wrapper
 from pathlib import Path
 from time import monotonic
 from types import SimpleNamespace
@@ -95,7 +96,7 @@ def pytest_unconfigure() -> None:
     gc.callbacks.clear()
     for module in [module for name, module in sys.modules.items() if name.startswith("kit.")]:
         for value in vars(module).values():
-            if hasattr(value, "cache_clear"):
+            if isinstance(value, _lru_cache_wrapper):
                 value.cache_clear()
 
 

@@ -227,9 +227,8 @@ def test_an_answer_is_found_by_its_request_id_or_its_plan_by_whoever_paid_for_it
 def test_another_analysts_answer_can_be_checked_before_it_is_paid_for(ledger, place, source):
     receipt, before = answered(ledger, payload=b"noisy"), entries(place)
     for _ in range(2):
-        with pytest.raises(UnpaidAnswer) as unpaid:
-            ledger.reserve("bob", "mine", plan("q"), COST, source=source, check_first=True)
-        assert (unpaid.value.receipt, unpaid.value.payload) == (receipt, b"noisy")
+        unpaid = ledger.reserve("bob", "mine", plan("q"), COST, source=source, check_first=True)
+        assert unpaid == UnpaidAnswer(b"noisy", receipt)
         assert entries(place) == before
     paid = ledger.reserve("bob", "mine", plan("q"), COST, source=receipt.key)
     assert paid.payload == b"noisy"

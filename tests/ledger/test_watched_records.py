@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import sqlite3
+from contextlib import suppress
 
 import pytest
 
@@ -11,6 +12,9 @@ from adomnia.errors import Unavailable
 from adomnia.ledger.postgres_place import PostgresPlace
 from adomnia.ledger.postgres_records import PostgresRecords
 from adomnia.ledger.sqlite_records import SqliteRecords
+from adomnia.postgres import driver
+from adomnia.server.ledger_index import EntryFilter, LedgerIndex
+from adomnia.server.ledger_view import read_chosen, read_entries
 from kit.waiting import wait_until
 from ledger.references import answered, opened
 
@@ -60,6 +64,70 @@ def test_an_error_of_the_records_is_trouble_whoever_reads_them(watched, place, m
     assert (raised.type, len(names)) == (Unavailable, 1)
     wait_until(lambda: ledger.trouble is None)
     answered(ledger, name="after")
+
+
+def read_in_a_snapshot(read):
+    def read_ledger(ledger):
+        with ledger.snapshot() as records:
+            return read(records)
+
+    return read_ledger
+
+
+READS = {
+    "answers": lambda ledger: ledger.answers("alice"),
+    "latest answers": lambda ledger: ledger.latest_answers("alice", 5),
+    "unanswered": lambda ledger: ledger.unanswered("alice", 5),
+    "requests of the dataset": lambda ledger: ledger.dataset_requests("dataset:", 5),
+    "a request of the dataset": lambda ledger: ledger.dataset_request("dataset:release:any"),
+    "a receipt": lambda ledger: ledger.receipt("alice", "id of before"),
+    "a count": lambda ledger: ledger.count_answers("alice"),
+    "verify": lambda ledger: ledger.verify(),
+    "probe": lambda ledger: ledger.probe(),
+    "the index": read_in_a_snapshot(lambda records: LedgerIndex().find(records, EntryFilter(kind="commit"), 99, None)),
+    "entries": read_in_a_snapshot(lambda records: list(read_entries(records))),
+    "chosen entries": read_in_a_snapshot(lambda records: list(read_chosen(records, [2]))),
+}
+
+
+class BrokenConnection:
+    """A connection that is lost after so many statements, by an error of its own driver."""
+
+    def __init__(self, inner, error, statements):
+        self._inner, self._error, self._left = inner, error, statements
+
+    def execute(self, *arguments):
+        if self._left == 0:
+            raise self._error
+        self._left -= 1
+        return self._inner.execute(*arguments)
+
+    def __getattr__(self, name):
+        return getattr(self._inner, name)
+
+
+@pytest.mark.parametrize("statements", [0, 1])
+@pytest.mark.parametrize("read", READS.values(), ids=READS)
+def test_whatever_is_read_its_errors_are_told_and_recovered_from(watched, place, monkeypatch, read, statements):
+    ledger, names = watched
+    is_file = not isinstance(place, PostgresPlace)
+    kept = SqliteRecords if is_file else PostgresRecords
+    error = sqlite3.OperationalError("disk I/O error") if is_file else driver().OperationalError("gone")
+    whole, raised, begin = read(ledger), None, kept.__init__
+
+    def lose(records, connection, *rest):
+        begin(records, BrokenConnection(connection, error, statements), *rest)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(kept, "__init__", lose)
+        with suppress(Unavailable):
+            raised = True
+            read(ledger)
+            raised = False
+    assert raised or statements > 0  # some have read all by then
+    assert bool(names) == raised
+    wait_until(lambda: ledger.trouble is None)
+    assert read(ledger) == whole
 
 
 def test_the_disk_of_a_copy_is_not_that_of_the_ledger(watched, tmp_path):

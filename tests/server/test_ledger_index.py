@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
 from datetime import date
 
 import pytest
 
 from adomnia.errors import Refusal, Unavailable
+from adomnia.ledger import requests
 from adomnia.ledger.chain import GENESIS
 from adomnia.server.ledger_index import EntryFilter, LedgerIndex
 from adomnia.server.ledger_view import open_snapshot, read_chosen
@@ -98,6 +100,24 @@ def test_a_changed_entry_is_refused_again_and_again(path):
         with pytest.raises(Refusal, match="entry 5 does not follow"):
             find(index, path)
     assert index._head is GENESIS or index._head.sequence <= 4
+
+
+def test_entries_that_did_not_fit_have_their_own_days_when_they_are_taken_in_again(path, monkeypatch):
+    index = LedgerIndex()
+    with opened(path) as ledger:
+        monkeypatch.setattr(requests, "now", lambda: "2031-01-01T00:00:00+00:00")
+        hold = ledger.reserve("alice", "first", plan("first"), COST)
+        find(index, path)
+        hold.commit(b"noisy")
+        monkeypatch.setattr(requests, "now", lambda: "2031-01-02T00:00:00+00:00")
+        ledger.reserve("alice", "second", plan("second"), COST)
+    with monkeypatch.context() as patch:
+        patch.setattr(index, "_connection", sqlite3.connect(":memory:"))  # without the table
+        with pytest.raises(Unavailable):
+            find(index, path)
+        index._connection.close()
+    assert find(index, path, first_day=date(2031, 1, 2)) == ([10], 1)
+    assert find(index, path, last_day=date(2031, 1, 1))[0][:2] == [9, 8]
 
 
 def test_a_full_disk_for_temporary_files_is_told_and_is_no_trouble_of_the_ledger(path):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import json
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
@@ -16,11 +17,15 @@ from adomnia.curator.measurements import Record
 from adomnia.errors import Failure, Refusal
 from adomnia.ledger import Ledger
 from adomnia.ledger.postgres_place import PostgresPlace
+from adomnia.ledger.requests import UnpaidAnswer
+from adomnia.methods.models import kernel_regression
 from adomnia.pricing.questions import Question
+from adomnia.privacy.events import Pure
 from adomnia.privacy.losses import loss
 from adomnia.session import replaying
 from adomnia.session.batch import Batch
 from adomnia.session.sharing import find_offer
+from adomnia.work import Work, limit
 from kit import hospital
 from kit.newer_code import newer_version, other_intervals
 from kit.postgres import durable_server
@@ -329,6 +334,108 @@ def test_the_first_records_are_shared_in_every_form(curator, payer, name, price,
     with newer_version():
         assert curator.session(name).sql(text, **price).replayed
     assert spent(curator, name) == (own.after_loss(loss(curator.ledger.answers(payer)[0].event)), dataset, read)
+
+
+def test_the_form_of_keys_that_were_found_is_known_without_them(curator):
+    text, price = "SELECT eye_color, COUNT(*) AS n FROM people GROUP BY eye_color", {"epsilon": 5, "delta": 1e-9}
+    curator.session("bob").sql(text, **price)
+    with newer_version():
+        assert is_refused_free(curator, "dave", lambda session: session.sql(f"{text} LIMIT 1", **price))
+        assert curator.session("dave").sql(text, **price).replayed
+
+
+@PAYERS
+def test_what_is_paid_for_is_shown_whatever_work_that_takes(curator, payer, name, price):
+    text = "SELECT * FROM kernel_regression(people, y => salary, x => age)"
+    curator.session(payer).sql(text, **price)
+    answer = None
+    with patch.object(kernel_regression, "_PRODUCTS_OF_A_STEP", 1e-6), suppress(Refusal):  # more than is free
+        answer = curator.session(name).sql(f"{text} LIMIT 1", **price)
+    assert answer is not None
+    assert "version" not in str(answer.notes)
+
+
+@PAYERS
+@pytest.mark.parametrize("version", [nullcontext, newer_version])
+def test_a_question_that_somebody_else_has_asked_takes_no_more_free_work(curator, payer, name, price, version):
+    work = Work()
+    with limit(work):
+        curator.session(payer).sql(BY_SEX, **price)
+    with version(), limit(Work(work.steps)):
+        assert curator.session(name).sql(BY_SEX, **price).replayed
+
+
+def test_answers_that_are_not_paid_for_are_not_held_in_memory(curator):
+    """As the tracebacks of exceptions would hold them: as much as anybody likes to ask for."""
+    curator.session("bob").sql(BY_SEX, epsilon=0.5)
+    with newer_version():
+        gc.collect()
+        gc.disable()
+        try:
+            for text in (LIMITED, BY_SEX):
+                with suppress(Refusal):
+                    curator.session("dave").sql(text, epsilon=0.5)
+            held = sum(isinstance(each, UnpaidAnswer) for each in gc.get_objects())
+        finally:
+            gc.enable()
+    assert held == 0
+
+
+def interrupt(curator, action):
+    """Do something after another analyst's answer was found, and before it is paid for."""
+    reserve, actions = curator.ledger.reserve, [action]
+
+    def pay(*args, **named):
+        found = reserve(*args, **named)
+        if isinstance(found, UnpaidAnswer) and actions:
+            actions.pop()()
+        return found
+
+    return patch.object(curator.ledger, "reserve", pay)
+
+
+def pay_elsewhere(curator, name, price, text):
+    """As another process of the same analyst does, which has found the answer as well, and does not wait."""
+
+    def act():
+        with patch.object(curator.ledger, "lock", lambda *_: nullcontext()):
+            curator.session(name).sql(text, **price)
+
+    return act
+
+
+@PAYERS
+def test_two_processes_of_one_analyst_pay_once_for_the_answer_that_both_found(curator, payer, name, price):
+    curator.session(payer).sql(BY_SEX, **price)
+    own, dataset, read = spent(curator, name)
+    with interrupt(curator, pay_elsewhere(curator, name, price, BY_SEX)):
+        answer = curator.session(name).sql(BY_SEX, **price)
+    assert spent(curator, name) == (own.after_loss(loss(curator.ledger.answers(payer)[0].event)), dataset, read)
+    assert curator.ledger.count_answers(name) == 1
+    assert answer.left == curator.ledger.left(name)
+
+
+def test_another_answer_that_comes_before_the_payment_is_judged_by_and_nothing_is_paid_twice(curator):
+    curator.session("bob").sql(BY_SEX, epsilon=0.5)
+    before = curator.ledger.account("dave")
+    with interrupt(curator, pay_elsewhere(curator, "dave", {"epsilon": 1}, "SELECT COUNT(*) AS n FROM people")):
+        answer = curator.session("dave").sql(BY_SEX, epsilon=0.5)
+    other, shared = curator.ledger.answers("dave")
+    assert (answer.replayed, answer.receipt) == (True, shared)
+    assert curator.ledger.account("dave") == before.after(other.event).after_loss(loss(shared.event))
+    assert answer.left == curator.ledger.left("dave")
+
+
+def test_an_account_that_is_emptied_before_the_payment_is_refused_and_gets_nothing(curator):
+    curator.session("pia").sql(BY_SEX)
+    before = curator.ledger.account("gus")
+
+    def spend_all():
+        curator.ledger.reserve("gus", "all", b"another plan", Pure(before.left().epsilon))
+
+    with interrupt(curator, spend_all), pytest.raises(Refusal, match="budget of gus"):
+        curator.session("gus").sql(BY_SEX)
+    assert curator.ledger.count_answers("gus") == 0
 
 
 class DebitError(Exception):

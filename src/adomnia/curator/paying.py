@@ -105,20 +105,12 @@ def pay(
         storage=request.storage,
         seen=request.seen,
     )
-    paid = reserve(source=request.source) if check is None else _reserve_checked(reserve, request, check)
+    paid = reserve(source=request.source, check_first=check is not None)
+    if check is not None and isinstance(paid, UnpaidAnswer):
+        check(_describe_form(paid, request.request_id))  # outside of the transaction, which others wait for
+        paid = reserve(source=paid.receipt.key)
+    assert not isinstance(paid, UnpaidAnswer)  # noqa: S101 - nobody else is given one
     return Reservation(paid, priced, statements) if isinstance(paid, Hold) else paid
-
-
-def _reserve_checked(
-    reserve: Callable[..., Hold | StoredAnswer], request: PaymentRequest, check: Callable[[SharedForm], None]
-) -> Hold | StoredAnswer:
-    """Pay for another analyst's answer only once it is checked: outside of the transaction, which others wait for."""
-    try:
-        return reserve(source=request.source, check_first=True)
-    except UnpaidAnswer as found:
-        unpaid = found
-    check(_describe_form(unpaid, request.request_id))  # outside of the except block: no refusal has it as its context
-    return reserve(source=unpaid.receipt.key)
 
 
 def _describe_form(unpaid: UnpaidAnswer, request_id: str) -> SharedForm:

@@ -109,17 +109,6 @@ class NewerAnswer(AdomniaError):
     """The analyst has got an answer since those that were looked at: nothing was paid."""
 
 
-class UnpaidAnswer(AdomniaError):
-    """Another analyst's answer would be shared: nothing was paid yet.
-
-    Until it is, only what does not depend on its numbers may be used of `payload`, and none of it may be shown.
-    """
-
-    def __init__(self, receipt: "Receipt", payload: bytes) -> None:
-        super().__init__()
-        self.receipt, self.payload = receipt, payload
-
-
 @dataclass(frozen=True)
 class KeptAnswer:
     """What its payer has left after an answer, the number of its entry, and of the one with their answer before it.
@@ -141,6 +130,18 @@ class StoredAnswer:
     left: Left | None = field(default=None, compare=False, repr=False)
 
 
+@dataclass(frozen=True)
+class UnpaidAnswer:
+    """Another analyst's answer that would be shared, and the receipt of their debit: nothing was paid for it yet.
+
+    Until it is, only what does not depend on its numbers may be used of `payload`, and none of it may be shown. It is
+    no exception: their tracebacks would hold on to the payload until the next collection, free and beyond every count.
+    """
+
+    payload: bytes = field(repr=False)
+    receipt: Receipt
+
+
 def now() -> str:
     """The time for an entry, for its readers only: nothing is ever decided by the clock."""
     return datetime.now(UTC).isoformat(timespec="seconds")
@@ -156,7 +157,7 @@ def find_filter(transaction: Transaction, analyst: str | None) -> Filter:
     return allowed
 
 
-def reserve(transaction: Transaction, request: SpendRequest) -> Receipt | StoredAnswer:
+def reserve(transaction: Transaction, request: SpendRequest) -> Receipt | StoredAnswer | UnpaidAnswer:
     """Find the answer if it was paid for; else debit, and give the receipt with which the question may run once."""
     find_filter(transaction, request.analyst)
     if request.seen is not None and transaction.answered.get(request.analyst, 0) > request.seen:
@@ -200,11 +201,11 @@ def find_answer(transaction: Transaction, request: SpendRequest) -> StoredAnswer
     return _read_answer(transaction, earlier, request)
 
 
-def _share(transaction: Transaction, request: SpendRequest, earlier: Receipt) -> StoredAnswer:
+def _share(transaction: Transaction, request: SpendRequest, earlier: Receipt) -> StoredAnswer | UnpaidAnswer:
     """Give another analyst's answer: the dataset has paid for it already, so only the personal budget pays now."""
     payload = _read_payload(transaction, earlier, request)
     if request.check_first:
-        raise UnpaidAnswer(earlier, payload)
+        return UnpaidAnswer(payload, earlier)
     receipt = _debit(transaction, request, earlier.event, analysts=(request.analyst,), shares=earlier.key)
     return StoredAnswer(payload, receipt, commit(transaction, receipt, payload).left)
 

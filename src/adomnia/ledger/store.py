@@ -22,7 +22,7 @@ from adomnia.ledger.locks import Locks
 from adomnia.ledger.owner import DeclaredPeople, TopUp, declare, top_up
 from adomnia.ledger.places import LedgerPlace, SnapshotReader, find_place
 from adomnia.ledger.records import Records
-from adomnia.ledger.requests import KeptAnswer, Receipt, SpendRequest, StoredAnswer
+from adomnia.ledger.requests import KeptAnswer, Receipt, SpendRequest, StoredAnswer, UnpaidAnswer
 from adomnia.ledger.schema import ERRORS, explain_error, explain_errors, name_error, name_file
 from adomnia.ledger.storage import Storage
 from adomnia.ledger.watched_records import watch_records
@@ -140,7 +140,7 @@ class Ledger:
         source: str = "",
         seen: int | None = None,
         check_first: bool = False,
-    ) -> Hold | StoredAnswer:
+    ) -> Hold | StoredAnswer | UnpaidAnswer:
         """Pay for a question before any data is read, or get its answer if it has one.
 
         Two filters must admit the price at once, the dataset's and the analyst's; for a request of the dataset itself
@@ -150,17 +150,17 @@ class Ledger:
         debit. With `storage`, what would fill more of the ledger than is left to its analyst is refused. With `source`,
         the key of somebody's debit, nothing but one's own answer or that of this debit is given. With `seen`, the
         number of the newest answer of the analyst that `latest_answers` gave, a newer one raises NewerAnswer, and
-        nothing is paid or given. With `check_first`, the answer of another analyst raises UnpaidAnswer instead of being
-        paid for; to pay for it, name its debit as `source`.
+        nothing is paid or given. With `check_first`, the answer of another analyst is given as an UnpaidAnswer instead
+        of being paid for; to pay for it, name its debit as `source`.
         """
         request = SpendRequest(
             analyst, request_id, plan, event, personal_only, asked, storage, source, seen, check_first
         )
-        outcome: Receipt | StoredAnswer = self._writer.submit(
+        outcome: Receipt | StoredAnswer | UnpaidAnswer = self._writer.submit(
             Foreseen(partial(requests.reserve, request=request), request.wanted)
         )
         reach("reserve-durable")
-        return outcome if isinstance(outcome, StoredAnswer) else Hold(self, outcome)
+        return Hold(self, outcome) if isinstance(outcome, Receipt) else outcome
 
     @contextmanager
     def lock(self, *about: str) -> Iterator[None]:

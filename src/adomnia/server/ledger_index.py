@@ -100,14 +100,15 @@ class LedgerIndex:
             with _explain_errors(), self._connection:
                 self._connection.execute("BEGIN")
                 self._connection.executemany("INSERT INTO found VALUES (?, ?, ?, ?, ?)", rows)
-            self._head = heads[-1]
+            self._head, (*_, self._time, _) = heads[-1], rows[-1]
 
-    def _describe(self, entries: Iterator[tuple[Head, dict[str, Any]]]) -> Iterator[tuple[Head, tuple[object, ...]]]:
+    def _describe(self, entries: Iterator[tuple[Head, dict[str, Any]]]) -> Iterator[tuple[Head, tuple[Any, ...]]]:
+        time = self._time  # of the last entry that is taken in: those that fail are described again
         for head, entry in entries:
-            self._time = entry.get("at") or self._time
+            time = entry.get("at") or time
             account, request_id = _find_account(entry), entry.get("request_id", "").rpartition("\n")[2]
             said = (account.removeprefix("analyst:"), request_id, entry.get("reason", ""), head.hash)
-            yield head, (head.sequence, entry["kind"], account, self._time, "\n".join(said).casefold())
+            yield head, (head.sequence, entry["kind"], account, time, "\n".join(said).casefold())
 
 
 @contextmanager

@@ -51,7 +51,7 @@ def show_answers(
     return show
 
 
-def check_form(priced: Sequence[Priced], shared: SharedForm) -> None:
+def check_form(shared: SharedForm, find_priced: Callable[[], Sequence[Priced]]) -> None:
     """Refuse another analyst's answer, before it is paid for, that this version might not be able to show.
 
     An answer of another version is certain to be shown in its own columns and rows alone. Whether this version computes
@@ -59,7 +59,7 @@ def check_form(priced: Sequence[Priced], shared: SharedForm) -> None:
     """
     if shared.layouts is None or shared.version == __version__:
         return
-    if shared.layouts != tuple(describe_form(each.plan).layout for each in priced):
+    if shared.layouts != tuple(describe_form(each.plan).layout for each in find_priced()):
         why = f"was answered for another analyst by version {shared.version}, with other columns or rows"
         fix = "ask without HAVING, ORDER BY, LIMIT and formulas, or alone with replay=False, which is paid for anew"
         raise Refusal("This question", f"{why}; nothing was paid", fix, code="other_version")

@@ -445,9 +445,14 @@ class LocalSession(DerivedSession):
 
     def _check_form(self, batch: Batch, plans: Sequence[Plan], priced: Sequence[Priced], shared: SharedForm) -> None:
         """Refuse another analyst's answer that might not be shown; where policies set prices, at the price it had."""
-        if sets_price(self._policy):
-            priced = batch.price(plans, self._curator.catalog, price_of(shared.event))
-        check_form(priced, shared)
+
+        def find_priced() -> Sequence[Priced]:
+            if not sets_price(self._policy):
+                return priced
+            with allow():  # what is refused for its work does not depend on who has asked it before
+                return batch.price(plans, self._curator.catalog, price_of(shared.event))
+
+        check_form(shared, find_priced)
 
     def _pay_by_policy(self, batch: Batch, plans: Sequence[Plan], request: PaymentRequest, *, anyway: bool) -> Outcome:
         """Pays the price that the policy sets, unless the question was answered before, at whatever price."""
@@ -482,7 +487,8 @@ class LocalSession(DerivedSession):
     ) -> Outcome:
         """What was paid for: measured now, or given again, with notes on what says almost nothing."""
         if not isinstance(paid, Reservation):
-            drafts = add_notes(replay_answers(priced, paid, confidence), verdicts)
+            with allow():  # what was paid for is shown
+                drafts = add_notes(replay_answers(priced, paid, confidence), verdicts)
             return Outcome(drafts, paid.receipt, replayed=True, left=paid.left)
         drafts, receipt = measure(self._curator.kernel, paid, show_answers(priced, confidence))
         noted = add_notes(drafts, verdicts)
