@@ -335,7 +335,7 @@ def test_a_writer_that_hangs_in_a_transaction_loses_its_turn(shared, monkeypatch
 @pytest.mark.parametrize("moment", ["begin", "commit"])
 def test_a_process_that_is_stopped_within_a_round_trip_keeps_nobody_for_ever(shared, monkeypatch, tmp_path, moment):
     """No timeout of the server counts there; whoever waited in vain ends that session, and no stale view is written."""
-    monkeypatch.setattr(postgres_store, "_IDLE_SECONDS", 0.3)
+    monkeypatch.setattr(postgres_store, "_HUNG_SECONDS", 0.3)
     monkeypatch.setitem(postgres_store._SETTINGS, "lock_timeout", "500ms")
     opened(shared).close()
     stopped = child("stop_within", shared, moment)
@@ -359,7 +359,47 @@ def test_a_process_that_is_stopped_within_a_round_trip_keeps_nobody_for_ever(sha
 
 
 def test_a_host_that_hangs_loses_its_turn_before_others_stop_waiting_for_it():
-    assert postgres_store._IDLE_SECONDS < postgres_store._LOCK_SECONDS <= writer._ANSWER_SECONDS
+    assert postgres_store._HUNG_SECONDS < postgres_store._LOCK_SECONDS <= writer._ANSWER_SECONDS
+
+
+def test_a_slow_host_that_keeps_nobody_waiting_is_not_taken_for_one_that_hangs(shared, monkeypatch):
+    """One that is slow at every payment would never pay again, and lose the answers that are paid for."""
+    monkeypatch.setattr(postgres_store, "_HUNG_SECONDS", 0.5)
+    with opened(shared) as ledger:
+        with suppress(Unavailable):
+            spend_and_stumble(ledger, "slow", partial(time.sleep, 1))
+        assert ledger.trouble is None
+        assert ledger.spent().epsilon_units == units_of(1)
+
+
+def test_a_writer_that_waited_for_its_turn_is_not_taken_for_one_that_hangs_once_it_has_it(shared, monkeypatch):
+    """Where a host hangs, others begin to wait together: each would end the one that got the lock before it."""
+    monkeypatch.setattr(postgres_store, "_HUNG_SECONDS", 1)
+    opened(shared).close()
+    take, number = "SELECT pg_advisory_xact_lock(%s)", (postgres_store.lock_number(shared.schema),)
+    with (
+        closing(shared.open_store()) as impatient,
+        closing(connect(shared)) as before,
+        closing(connect(shared)) as waiting,
+    ):
+
+        def ask(query):
+            return impatient._connection.execute(query, (waiting.info.backend_pid,)).fetchone()[0]
+
+        before.execute("BEGIN")
+        before.execute(take, number)
+        waiting.execute("BEGIN")
+        with ThreadPoolExecutor(1) as pool:
+            turn = pool.submit(waiting.execute, take, number)
+            age = "SELECT clock_timestamp() - query_start > '2s' AND state = 'active' FROM pg_stat_activity"
+            wait_until(lambda: ask(f"{age} WHERE pid = %s"))
+            before.execute("ROLLBACK")
+            turn.result(HANG_SECONDS)
+        wait_until(lambda: ask("SELECT wait_event_type = 'Client' FROM pg_stat_activity WHERE pid = %s"))
+        since = ask("SELECT state_change FROM pg_stat_activity WHERE pid = %s")
+        ended = impatient._end_hung()
+        idle = impatient._connection.execute("SELECT clock_timestamp() - %s", (since,)).fetchone()[0]
+        assert not ended or idle.total_seconds() > postgres_store._HUNG_SECONDS  # it has hung since on a busy machine
 
 
 def test_an_answer_that_is_paid_for_is_kept_while_another_host_is_stopped_with_the_lock(shared, tmp_path):

@@ -27,8 +27,10 @@ __all__ = ["Chain", "PostgresStore", "connect", "name_program", "snapshot"]
 
 _WAIT_SECONDS = 20.0  # for any reply of the server; then the connection is given up
 _LOCK_SECONDS = 5  # for other writers
-# Of a writer that hangs: then it may lose its lock. Less than others wait for the lock, so that one wait is enough.
-_IDLE_SECONDS = 3
+# Of a writer that hangs while others have waited for the lock in vain: then it loses it. Less than they wait, so that
+# one wait is enough. One that is slow and keeps nobody waiting has more time.
+_HUNG_SECONDS = 3
+_IDLE_SECONDS = 10
 _SETTLE_SECONDS = 10.0  # to find out whether a COMMIT without a reply was done
 _SETTLE_PAUSE = 0.2
 _LONGEST_NAME = 63  # bytes of an application_name
@@ -48,8 +50,9 @@ _SETTINGS = {
     "tcp_keepalives_count": "3",
     "tcp_user_timeout": "20000",
 }
-# Who has had a lock for long and waits for its own client. Between two messages of one round trip no timeout of the
-# server counts, and the machine of a process that was stopped goes on answering for it.
+# Who has a lock and has waited long for its own client, counted from the end of its last statement: the beginning of
+# that would count the wait for the lock. Between two messages of one round trip no timeout of the server counts, and
+# the machine of a process that was stopped goes on answering for it.
 _END_HUNG = """
     SELECT pg_catalog.pg_terminate_backend(held.pid)
     FROM pg_catalog.pg_locks AS held JOIN pg_catalog.pg_stat_activity AS holder ON holder.pid = held.pid
@@ -57,7 +60,7 @@ _END_HUNG = """
         AND held.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database())
         AND (held.classid::bigint << 32 | held.objid::bigint) = ANY(%s::bigint[])
         AND holder.wait_event_type = 'Client'
-        AND holder.query_start < pg_catalog.clock_timestamp() - pg_catalog.make_interval(secs => %s)
+        AND holder.state_change < pg_catalog.clock_timestamp() - pg_catalog.make_interval(secs => %s)
 """
 
 
@@ -240,7 +243,7 @@ class PostgresStore:
         numbers = [lock_number(chain.schema) for chain in self._chains]
         ended: list[object] = []
         with suppress(postgres.driver().Error):
-            ended = self._connection.execute(_END_HUNG, (numbers, _IDLE_SECONDS)).fetchall()
+            ended = self._connection.execute(_END_HUNG, (numbers, _HUNG_SECONDS)).fetchall()
         return len(ended) > 0
 
     def _ask_ahead(self, since: Sequence[int], wanted: Sequence[Wanted]) -> list[PostgresRecords]:

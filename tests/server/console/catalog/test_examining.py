@@ -165,7 +165,7 @@ def test_a_page_does_not_choose_where_rows_and_payments_go(folder, known, sectio
     assert examine_text(moved, folder, on_the_machine).catalog
 
 
-@pytest.mark.parametrize("on_disk", [None, {}])
+@pytest.mark.parametrize("on_disk", ["", TEXT[: TEXT.index("[")], TEXT[: TEXT.index("\n[tables")], TEXT])
 @pytest.mark.parametrize(
     ("section", "chosen"),
     [
@@ -173,11 +173,12 @@ def test_a_page_does_not_choose_where_rows_and_payments_go(folder, known, sectio
         ("ledger", SharedLedger("postgresql://served/db", "test")),
     ],
 )
-def test_where_the_text_on_disk_is_empty_or_no_toml_rows_and_payments_stay_where_they_are(
+def test_where_the_text_on_disk_is_empty_or_cut_short_rows_and_payments_stay_where_they_are(
     folder, known, section, chosen, on_disk
 ):
-    assert examine_text(TEXT, folder, KnownSources.of(known.served, on_disk)).catalog
-    elsewhere = KnownSources.of(replace(known.served, **{section: chosen}), on_disk)
+    content = tomllib.loads(on_disk)
+    assert examine_text(TEXT, folder, KnownSources.of(known.served, content)).catalog
+    elsewhere = KnownSources.of(replace(known.served, **{section: chosen}), content)
     (problem,) = examine_text(TEXT, folder, elsewhere).problems
     assert problem.what.startswith(section)
     assert "is not that of the catalog that is served, and pages do not choose another" in problem.why

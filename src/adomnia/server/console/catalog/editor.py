@@ -60,7 +60,7 @@ def start_draft(visit: Visit, part: str, older: str) -> CatalogDraft:
 
 def examine_draft(visit: Visit, draft: CatalogDraft) -> ExaminedText:
     """Everything that is wrong with a draft, whose files must be among those that are named already."""
-    catalog, on_disk = visit.curator.catalog, None
+    catalog, on_disk = visit.curator.catalog, {}
     with suppress(Refusal):  # what is no TOML names nothing
         on_disk = parse_toml(CatalogFile(catalog.folder).read().text)
     return examine_text(draft.text, catalog.folder, KnownSources.of(catalog, on_disk))

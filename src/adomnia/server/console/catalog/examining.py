@@ -73,24 +73,25 @@ class _Source(NamedTuple):
 class KnownSources:
     """The files that a catalog may name, those that it may read exactly, and its sections that lead elsewhere.
 
-    The text on disk has the `sections`. Where it is empty or no TOML they are None: those of the `served` catalog stay.
+    The text on disk has the `sections`. One that it does not have stays as it is in the `served` catalog: the text may
+    be empty, no TOML or cut short, and what somebody took out of a whole one is soon served without it.
     """
 
     served: Catalog
     all: frozenset[_Source]
     public: frozenset[_Source]
-    sections: Mapping[str, object] | None
+    sections: Mapping[str, object]
 
     @classmethod
-    def of(cls, served: Catalog, on_disk: Mapping[str, Any] | None) -> KnownSources:
+    def of(cls, served: Catalog, on_disk: Mapping[str, Any]) -> KnownSources:
         """Those of the catalog that is served, and of the one that somebody wrote on the machine."""
         tables = {_Source(table.source, table.source_table): table.public for table in served.tables}
         known = set(tables)
         public = {source for source, is_open in tables.items() if is_open}
-        for _, source, is_open in _list_sources(on_disk or {}):
+        for _, source, is_open in _list_sources(on_disk):
             known.add(source)
             public |= {source} if is_open else set()
-        sections = {section: on_disk[section] for section in _LEAD_ELSEWHERE if section in on_disk} if on_disk else None
+        sections = {section: on_disk[section] for section in _LEAD_ELSEWHERE if section in on_disk}
         return cls(served, frozenset(known), frozenset(public), sections)
 
     def check(self, source: _Source, public: bool) -> str | None:
@@ -126,8 +127,8 @@ def examine_text(text: str, folder: Path, known: KnownSources | None = None) -> 
     problems = [*found.problems]
     if found.catalog is not None:
         problems += _view_faults(found.catalog, document)
-        if known is not None and known.sections is None:
-            problems += _moved_faults(found.catalog, known.served, document)
+        if known is not None:
+            problems += _moved_faults(found.catalog, known, document)
     spend(_STEPS_OF_A_PROBLEM * len(problems))
     ordered = tuple(sorted(problems, key=lambda problem: problem.position or (1, 1)))
     return ExaminedText(text, ordered, None if ordered else found.catalog)
@@ -167,18 +168,17 @@ def _source_faults(document: Document, known: KnownSources) -> list[Refusal]:
         if why is not None:
             spend(_STEPS_OF_A_PROBLEM)
             faults.append(document.refusal(("tables", name, "source"), why, _ELSEWHERE))
-    sections = document.content if known.sections is None else known.sections
-    for section in _LEAD_ELSEWHERE:
-        if document.content.get(section) != sections.get(section):
+    for section, on_disk in known.sections.items():
+        if document.content.get(section) != on_disk:
             why = "is not that of the catalog on the machine, and pages do not choose another"
             faults.append(document.refusal((section,), why, _ELSEWHERE))
     return sorted(faults, key=lambda fault: fault.position or (1, 1))
 
 
-def _moved_faults(catalog: Catalog, served: Catalog, document: Document) -> Iterator[Refusal]:
-    """The sections by which a text leads elsewhere than the catalog that is served."""
+def _moved_faults(catalog: Catalog, known: KnownSources, document: Document) -> Iterator[Refusal]:
+    """The sections by which a text leads elsewhere than the catalog that is served, and that on disk has none of."""
     for section in _LEAD_ELSEWHERE:
-        if getattr(catalog, section) != getattr(served, section):
+        if section not in known.sections and getattr(catalog, section) != getattr(known.served, section):
             why = "is not that of the catalog that is served, and pages do not choose another"
             yield document.refusal((section,), why, _ELSEWHERE)
 
