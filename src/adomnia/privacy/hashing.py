@@ -16,5 +16,10 @@ def hashed_once(kind: type[_Kind]) -> type[_Kind]:
             found = kept["_hash"] = slow(self)
         return found
 
+    def state(self: _Kind) -> dict[str, object]:
+        # Without the hash, when it is pickled: another process hashes texts otherwise, and would not find it again.
+        return {name: value for name, value in self.__dict__.items() if name != "_hash"}
+
     kind.__hash__ = quick  # type: ignore[assignment, method-assign]
+    kind.__getstate__ = state  # type: ignore[assignment, method-assign]
     return kind

@@ -3,8 +3,9 @@
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from fractions import Fraction
-from functools import cached_property
 from typing import ClassVar, TypeAlias
+
+from adomnia.privacy.hashing import hashed_once
 
 LATER = "later"  # marks a field that a class got after answers were stored under the hashes of its values
 LONGEST_TEXT = 1024  # characters: what is longer is cut off, so that no row can make texts grow without end
@@ -37,6 +38,7 @@ class Boolean:
         return "boolean"
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Text:
     """Text; `values` is the closed list of a declared category, in its order.
@@ -47,13 +49,6 @@ class Text:
     tag: ClassVar[str] = "Text"
     values: tuple[str, ...] | None = None
     others: bool = field(default=False, metadata={LATER: True})
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    @cached_property
-    def _hash(self) -> int:
-        return hash(self.values)  # once: there may be many, and columns are looked up all the time
 
     def __str__(self) -> str:
         return "text" if self.values is None else "category"
