@@ -53,6 +53,7 @@ ON_WHOLE_NUMBERS = (
     "SELECT * FROM trimmed_mean(people, column => age)",
     "SELECT * FROM winsorized_mean(people, column => age, trim => 0.45)",
     "SELECT * FROM winsorized_mean((SELECT CASE WHEN member THEN 1 ELSE 0 END AS yes FROM people), column => yes)",
+    "SELECT * FROM t_test(people, column => age, other => score)",
 )
 
 every_method = pytest.mark.parametrize("name", METHODS)
