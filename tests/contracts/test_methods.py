@@ -54,6 +54,8 @@ ON_WHOLE_NUMBERS = (
     "SELECT * FROM winsorized_mean(people, column => age, trim => 0.45)",
     "SELECT * FROM winsorized_mean((SELECT CASE WHEN member THEN 1 ELSE 0 END AS yes FROM people), column => yes)",
     "SELECT * FROM t_test(people, column => age, other => score)",
+    "SELECT * FROM kaplan_meier(people, time => age, event => member, intervals => 7)",
+    "SELECT * FROM log_rank(people, time => age, event => member, group => sex, breaks => (0, 18, 65, 120))",
 )
 
 every_method = pytest.mark.parametrize("name", METHODS)
