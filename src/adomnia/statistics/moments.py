@@ -185,7 +185,7 @@ def _domain(value: Expression, lowest: Fraction, highest: Fraction) -> Numbers:
 def rounding_of(total: Total, coarser: Numbers | None = None) -> float:
     """How far a value may be from its place on the grid, or on a coarser one."""
     domain, kind = coarser or total.domain, total.value.kind
-    if domain.step == 1 and isinstance(kind, Quantity) and kind.whole:
+    if 1 % domain.step == 0 and isinstance(kind, Quantity) and kind.whole:
         return 0.0
     ends = (domain.grid_lower * domain.step - domain.lower, domain.upper - domain.grid_upper * domain.step)
     return float(max(domain.step / 2, *ends))

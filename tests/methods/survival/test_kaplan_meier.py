@@ -64,6 +64,45 @@ def test_whole_times_have_the_curve_of_statsmodels_without_noise():
     assert table.estimates["median"].values[0] == known.quantile(0.5)
 
 
+MONTHS = frame({"month": (0, 60), "day": (0, 365)}, whole=("month", "day"))
+
+
+def whole_people(n, seed, name, most):
+    """Geometric times, and censored evenly and at the end of the study."""
+    generator = np.random.default_rng(seed)
+    event = np.ceil(generator.exponential(most / 4, n))
+    seen = np.minimum(np.ceil(generator.uniform(0, 1.3 * most, n)), most)
+    return {name: np.minimum(event, seen), "event": event <= seen}
+
+
+def ask_whole(name, **arguments):
+    return METHOD.build(MONTHS, {**DEFAULTS, "intervals": None, "time": MONTHS.numbers[name], **arguments})
+
+
+@pytest.mark.parametrize(("name", "most", "off"), [("month", 60, 1e-12), ("day", 365, 0.003)])
+def test_the_row_of_a_whole_time_has_survival_beyond_it(name, most, off):
+    data = whole_people(20_000, 1, name, most)
+    table = analyse(ask_whole(name), EXACT, data, SeededBits("whole"))
+    known = SurvfuncRight(data[name], data["event"].astype(int))
+    exact = [known.surv_prob[known.surv_times <= time][-1] for time in table.labels["time"][1:]]
+    assert table.estimates["survival"].values[1:] == pytest.approx(np.ravel(exact), abs=off)
+
+
+@pytest.mark.parametrize(("beside", "covers"), [(0, True), (1, False)], ids=["own", "time before"])
+@pytest.mark.parametrize("arguments", [{}, {"intervals": 20}], ids=["alone", "intervals"])
+def test_intervals_of_whole_times_cover_survival_and_not_that_of_the_time_before(arguments, beside, covers):
+    """Of 20 that cover in 94% of cases, 7 miss in fewer than one of 10**4 runs, and of all rows together far fewer."""
+    inside_of, widths = [], []
+    for seed in range(20):
+        data = whole_people(10_000, seed, "month", 60)
+        table = analyse(ask_whole("month", **arguments), PRICES["epsilon"], data, SeededBits(str(seed)))
+        lower, upper = table.estimates["survival"].interval(0.95, 1)
+        inside_of.append(inside((lower, upper), np.exp(-(np.array(table.labels["time"]) - beside) / 15))[1:11])
+        widths.append(np.median(upper - lower))
+    assert bool(np.mean(inside_of) > 0.85) is covers
+    assert np.median(widths) < 0.05
+
+
 def test_a_life_table_comes_near_the_curve_of_exact_times():
     data = people(20_000, 1)
     known = SurvfuncRight(data["time"], data["event"].astype(int))

@@ -55,6 +55,15 @@ def test_it_is_that_of_statsmodels_without_noise():
     assert sum(facts["expected"]) == pytest.approx(data["event"].sum())
 
 
+def test_many_whole_times_have_that_of_statsmodels_by_default():
+    months, data = frame({"month": (0, 60)}, whole=("month",)).numbers["month"], people(2000)
+    time = np.ceil(np.random.default_rng(2).exponential(15, 2000) * np.where(data["arm"] == "new", 1.1, 1.0))
+    data["month"] = np.minimum(time, 60)
+    table = ask(data, EXACT, time=months, intervals=None)
+    statistic, _ = survdiff(data["month"], data["event"].astype(int), data["arm"])
+    assert table.facts["statistic"]()[0] == pytest.approx(statistic, rel=0.01)
+
+
 @pytest.mark.parametrize("price", [Pure(Fraction(1)), Concentrated(Fraction(1, 40))], ids=str)
 @pytest.mark.parametrize("n", [0, 1, 2, 20, 1_000])
 def test_its_reply_is_a_probability_or_none(price, n):

@@ -42,13 +42,26 @@ def test_intervals_are_followed_by_a_cell_of_those_seen_until_the_end():
     assert times.ends == (12, 24, 36, 48)
     assert times.start == 0
     assert places(times, [0, 11.9, 12, 47.9, 48]) == [0, 0, 1, 3, 4]
-    assert choose("day", 73).open_end
+
+
+def test_whole_times_are_cut_between_whole_numbers_and_the_latest_is_in_no_interval():
+    times = choose("day", 5)
+    assert times.ends == (73, 146, 219, 292, 364)
+    assert times.open_end
+    assert places(times, [0, 73, 74, 292, 364, 365]) == [0, 0, 1, 3, 4, 5]
 
 
 def test_breaks_are_intervals_too():
     times = choose("week", breaks=(1, 2, 4))
     assert times.ends == (2, 4)
-    assert places(times, [1, 2, 3, 4, 5]) == [0, 1, 1, 2, 2]
+    assert places(times, [1, 2, 3, 4, 5]) == [0, 0, 1, 1, 2]
+    assert choose("week", breaks=(1.5, 2.25, 2.75, 5)).ends == (2, 4)
+
+
+def test_whole_times_stand_alone_by_default_up_to_200_of_them():
+    assert choose("week", None).ends == (1, 2, 3, 4, 5)
+    assert len(choose("day", None).ends) == 20
+    assert len(choose("months", None).ends) == 20
 
 
 def test_counts_by_event_and_time_become_a_curve():

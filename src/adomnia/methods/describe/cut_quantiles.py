@@ -65,6 +65,15 @@ class CutQuantile:
         at = min(int(np.searchsorted(self.edges, self.found)), len(self.edges) - 1)
         return float(min(self._sure(confidence, cells)[at] / max(self.rows, 1.0), 1.0))
 
+    def rank_gaps(self, confidence: float, cells: int) -> tuple[float, float]:
+        """By how much the rank just below the place may exceed the share, and the one at it fall short, of all rows."""
+        sure, rows = self._sure(confidence, cells), max(self.rows, 1.0)
+        below = int(np.searchsorted(self.edges, self.found))  # the first edge that is not below the place
+        above = int(np.searchsorted(self.edges, self.found + 1, side="right")) - 1  # the last that has it below
+        more = self.excess[below] + sure[below] if below < len(sure) else rows
+        less = sure[above] - self.excess[above] if above >= 0 else rows
+        return float(np.clip(more / rows, 0.0, 1.0)), float(np.clip(less / rows, 0.0, 1.0))
+
     @property
     def sampled(self) -> float:
         """The variance of the excess by sampling."""

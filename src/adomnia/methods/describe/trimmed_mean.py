@@ -1,15 +1,16 @@
 """Trimmed means."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
 
 from adomnia.methods.contract import INFERENCE, Arguments, Frame, Method, Parameter
-from adomnia.methods.describe.clamped_means import TRIM, find_clamped, read_trim
+from adomnia.methods.describe.clamped_means import TRIM, find_clamped, has_few_steps, read_trim
 from adomnia.methods.describe.robust import Robust, read_robust
 from adomnia.privacy.events import Price
+from adomnia.privacy.kinds import LATER
 from adomnia.statistics.contract import Bounds, Estimate, Steps
 
 
@@ -27,11 +28,12 @@ class TrimmedMean(Robust):
     tag: ClassVar[str] = "TrimmedMean"
     name: ClassVar[str] = "trimmed_mean"
     trim: Fraction
+    by_steps: bool = field(default=False, metadata={LATER: True})  # answers from before it were a step off
 
     def steps(self, price: Price) -> Steps:
-        clamped = yield from find_clamped(self, self.trim, price)
-        mean, domain, trim = clamped.sums.mean(), clamped.sums.domain, clamped.trim
-        ends, kept = trim * float(domain.lower + domain.upper), 1 - 2 * trim
+        clamped = yield from find_clamped(self, self.trim, price, by_steps=self.by_steps)
+        mean, trim = clamped.mean(), clamped.trim
+        ends, kept = trim * float(sum(clamped.bounds)), 1 - 2 * trim
         limits = float(self.column.domain.lower), float(self.column.domain.upper)
 
         def interval(confidence: float, cells: int) -> Bounds:
@@ -45,7 +47,8 @@ class TrimmedMean(Robust):
 
 
 def _build(frame: Frame, arguments: Arguments) -> TrimmedMean:
-    return TrimmedMean(*read_robust(frame, arguments, "trimmed_mean"), read_trim(arguments))
+    read = read_robust(frame, arguments, "trimmed_mean")
+    return TrimmedMean(*read, read_trim(arguments), has_few_steps(arguments["column"]))
 
 
 METHOD = Method(

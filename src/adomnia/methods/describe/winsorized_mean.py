@@ -1,16 +1,17 @@
 """Winsorised means."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
 
 from adomnia.methods.contract import INFERENCE, Arguments, Frame, Method, Parameter
-from adomnia.methods.describe.clamped_means import TRIM, ClampedMean, find_clamped, read_trim
+from adomnia.methods.describe.clamped_means import TRIM, ClampedMean, find_clamped, has_few_steps, read_trim
 from adomnia.methods.describe.column_sums import ColumnSums
 from adomnia.methods.describe.robust import Robust, read_robust
 from adomnia.privacy.events import Price
+from adomnia.privacy.kinds import LATER
 from adomnia.statistics.contract import Bounds, Estimate, Floats, Steps
 
 
@@ -28,16 +29,20 @@ class WinsorizedMean(Robust):
     tag: ClassVar[str] = "WinsorizedMean"
     name: ClassVar[str] = "winsorized_mean"
     trim: Fraction
+    by_steps: bool = field(default=False, metadata={LATER: True})  # answers from before it were a step off
 
     def steps(self, price: Price) -> Steps:
-        clamped = yield from find_clamped(self, self.trim, price)
+        clamped = yield from find_clamped(self, self.trim, price, by_steps=self.by_steps)
         return self.tabulate(self._estimate(clamped), clamped.note)
 
     def _estimate(self, clamped: ClampedMean) -> Estimate:
         """W, whose error has parts that belong together: its own, and t times that of each quantile."""
-        mean, trim = clamped.sums.mean(), clamped.trim
+        mean, trim = clamped.mean(), clamped.trim
         centre, limits = float(mean.values[0]), (float(self.column.domain.lower), float(self.column.domain.upper))
         together = _correlations(clamped.sums, centre, trim) if self.population else np.eye(3)
+        for place, end in enumerate((clamped.low, clamped.high), start=1):
+            if self.by_steps and not end.even:  # a whole step off or none: no part of a normal error
+                together[place] = together[:, place] = 1.0
 
         def interval(confidence: float, cells: int) -> Bounds:
             below, above = (float(end[0]) for end in mean.interval(confidence, cells))
@@ -68,7 +73,8 @@ def _correlations(sums: ColumnSums, mean: float, trim: float) -> Floats:
 
 
 def _build(frame: Frame, arguments: Arguments) -> WinsorizedMean:
-    return WinsorizedMean(*read_robust(frame, arguments, "winsorized_mean"), read_trim(arguments))
+    read = read_robust(frame, arguments, "winsorized_mean")
+    return WinsorizedMean(*read, read_trim(arguments), has_few_steps(arguments["column"]))
 
 
 METHOD = Method(

@@ -43,6 +43,7 @@ class KaplanMeier(SingleRound):
 
     tag: ClassVar[str] = "Kaplan-Meier"
     name: ClassVar[str] = "kaplan_meier"
+    rules: ClassVar[int] = 2  # whole times are cut between whole numbers, and stand alone by default
     relation: Relation
     by: tuple[Factor, ...]
     times: Times

@@ -36,6 +36,7 @@ class LogRank(SingleRound):
 
     tag: ClassVar[str] = "Log-rank"
     name: ClassVar[str] = "log_rank"
+    rules: ClassVar[int] = 2  # whole times are cut between whole numbers, and stand alone by default
     relation: Relation
     by: tuple[Factor, ...]
     times: Times

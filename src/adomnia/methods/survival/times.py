@@ -2,18 +2,21 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import floor
 from typing import ClassVar
 
 import numpy as np
 
 from adomnia.methods.column_bins import ColumnBins, choose_bins, split_finely
 from adomnia.methods.contract import Arguments, BadArgument, Factor, NumberColumn, Parameter
+from adomnia.methods.describe.cuts import is_whole
 from adomnia.methods.fresh_noise import variance_of
 from adomnia.methods.survival.curves import SurvivalCurve
-from adomnia.privacy.kinds import Quantity
 from adomnia.statistics.contract import Measured
 
 _MOST_INTERVALS = 200
+_USUAL_INTERVALS = 20
+_HALF = Fraction(1, 2)
 
 TIME = Parameter("time", "column", "how long each person was seen, from the same start for all", required=True)
 EVENT = Parameter(
@@ -25,15 +28,15 @@ EVENT = Parameter(
 INTERVALS = Parameter(
     "intervals",
     "integer",
-    "how many intervals of equal length there are between the bounds of time; whole times that are no more stand alone",
-    default=20,
+    "how many intervals of equal length there are between the bounds of time; by default whole times stand alone, up to"
+    f" {_MOST_INTERVALS} of them, and others have {_USUAL_INTERVALS} intervals",
     lower=1,
     upper=_MOST_INTERVALS,
 )
 
 HALVED = (
     "Intervals hold many times: those who are censored within one count as at risk for half of it (life table). What"
-    " happens at the very end of an interval counts in the next one."
+    " happens at the very end of an interval counts in it if times are whole numbers, else in the next one."
 )
 
 
@@ -53,9 +56,10 @@ class Times:
     @property
     def ends(self) -> tuple[float, ...]:
         """The time at which survival is stated for each interval."""
-        if self.open_end:
+        if self.open_end and not is_whole(self.bins.column.value, self.bins.column.domain):
             return self.bins.upper[:-1]
-        return tuple(float(start + Fraction(1, 2)) for start in self.bins.edges[:-1])
+        last = len(self.bins.edges) - self.open_end
+        return tuple(float(end - _HALF) for end in self.bins.edges[1:last])  # the last whole time before a cut
 
     def curve(self, measured: Measured) -> SurvivalCurve:
         """The curve of noisy counts by whether there was an event, and by time, along the last two axes."""
@@ -68,12 +72,21 @@ class Times:
 def choose_times(arguments: Arguments) -> Times:
     """The intervals that the arguments ask for."""
     column: NumberColumn = arguments["time"]
-    kind, domain = column.value.kind, column.domain
-    whole = isinstance(kind, Quantity) and kind.whole and domain.step == 1
-    if not arguments["breaks"] and whole and domain.width < arguments["intervals"]:
+    whole, intervals = is_whole(column.value, column.domain), arguments["intervals"]
+    if whole and not arguments["breaks"] and column.domain.width < (intervals or _MOST_INTERVALS):
         return Times(_single_values(column), open_end=False)
-    bins = choose_bins(column, arguments, "intervals")
-    return Times(ColumnBins(column, (*bins.edges, 2 * bins.edges[-1] - bins.edges[-2])), open_end=True)
+    bins = choose_bins(column, {**arguments, "intervals": intervals or _USUAL_INTERVALS}, "intervals")
+    edges = _cut_between(bins.edges, column.domain.grid_upper) if whole else bins.edges
+    return Times(ColumnBins(column, (*edges, 2 * edges[-1] - edges[-2])), open_end=True)
+
+
+def _cut_between(edges: tuple[Fraction, ...], latest: int) -> tuple[Fraction, ...]:
+    """Edges half way between whole numbers, so that what happens at the end of an interval counts in it.
+
+    The latest time is in no interval: most who are seen until then are censored because nobody was observed longer.
+    """
+    inner = dict.fromkeys(min(floor(edge), latest - 1) + _HALF for edge in edges[1:])
+    return (min(floor(edges[0]) + _HALF, *inner) - 1, *inner)
 
 
 def _single_values(column: NumberColumn) -> ColumnBins:

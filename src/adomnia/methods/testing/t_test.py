@@ -27,6 +27,8 @@ from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Bounds, Floats, Measured, ResultTable
 
+_MOST_STEPS = 2**30  # of a difference: what is measured of it is rounded to about so many
+
 
 @dataclass(frozen=True)
 class OneMean(SingleRound):
@@ -148,10 +150,12 @@ def build(frame: Frame, arguments: Arguments) -> OneMean | TwoMeans:
 
 
 def _subtract(column: NumberColumn, other: NumberColumn) -> NumberColumn:
-    """The difference of two columns of a row, on the coarser grid of both."""
+    """The difference of two columns of a row, on the finer grid of both: that of whole numbers alone would round it."""
     lower = column.domain.lower - other.domain.upper
     upper = column.domain.upper - other.domain.lower
-    step = max(column.domain.step, other.domain.step)
+    step, coarser = sorted((column.domain.step, other.domain.step))
+    while step < coarser and upper - lower > _MOST_STEPS * step:
+        step = min(2 * step, coarser)
     return NumberColumn(
         f"{column.name} - {other.name}", call("-", column.value, other.value), Numbers(lower, upper, step)
     )
