@@ -6,7 +6,7 @@ import pytest
 
 from adomnia.server.access import Access
 from adomnia.session.curator import STATE
-from kit.browsing import PATIENCE, find_barriers
+from kit.browsing import PATIENCE, find_barriers, wait_for
 
 AGES = (
     "SELECT FLOOR(age / 10) * 10 AS age_from, COUNT(*) AS people, AVG(salary) AS salary FROM people GROUP BY age_from"
@@ -49,7 +49,7 @@ def ages(ask):
 def test_an_answer_can_be_read_by_everybody(console, ages, dark):
     with console.visit("alice", ages, dark=dark) as page:
         drawn = page.locator("img.chart")
-        page.wait_for_function("document.querySelector('img.chart').complete")
+        wait_for(page, "document.querySelector('img.chart').complete")
         assert drawn.evaluate("image => image.naturalWidth") > 200
         assert f"theme={'dark' if dark else 'light'}" in drawn.evaluate("image => image.currentSrc")
         assert page.locator("#answer tbody tr").count() == 13
@@ -129,5 +129,5 @@ def test_what_was_put_into_a_question_is_not_run(console, ask):
     with console.visit("alice", path) as page:
         page.on("dialog", lambda _: pytest.fail("a script ran"))
         assert evil in page.inner_text("#answer tbody")
-        page.wait_for_function("document.querySelector('img.chart').complete")
+        wait_for(page, "document.querySelector('img.chart').complete")
         assert page.locator("img").count() == 1

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from kit.browsing import find_barriers
+from kit.browsing import find_barriers, intercept
 
 MEANS = "SELECT sex, COUNT(*) AS people, AVG(salary) AS salary FROM people GROUP BY sex"
 WRONG = "SELECT AVG(salery) AS salary FROM people"
@@ -114,7 +114,7 @@ def test_the_way_back_from_an_answer_leads_to_its_question(console):
 
 def test_stopping_to_wait_says_where_the_answer_will_be(console):
     with console.visit("alice", address("SELECT COUNT(*) AS stopped FROM people", amount="0.01", anyway="1")) as page:
-        page.route("**/ask", lambda route: None if route.request.method == "POST" else route.continue_())
+        intercept(page, "**/ask", lambda route: None if route.request.method == "POST" else route.continue_())
         page.keyboard.press("Control+Enter")
         page.click("[data-stop]")
         page.wait_for_selector("text=You stopped waiting")

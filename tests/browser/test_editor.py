@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from adomnia.server.console import assets
-from kit.browsing import find_barriers
+from kit.browsing import find_barriers, wait_for
 from kit.own_pages import shown
 
 ROOT = Path(__file__).parents[2]
@@ -90,7 +90,7 @@ def test_the_textarea_holds_what_is_typed_and_gives_what_others_write(console):
         page.evaluate("sql.value = 'SELECT 1'; sql.dispatchEvent(new Event('input'))")
         assert page.locator("sql-editor .cm-line").all_inner_texts() == ["SELECT 1"]
         page.evaluate("sql.form.reset()")
-        page.wait_for_function("document.querySelector('sql-editor').value.startsWith('SELECT AVG')")
+        wait_for(page, "document.querySelector('sql-editor').value.startsWith('SELECT AVG')")
 
 
 def test_tables_columns_functions_and_methods_are_offered_where_they_fit(console):

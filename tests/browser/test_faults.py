@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from browser.test_ask import MEANS, address, write
+from kit.browsing import intercept
 
 COUNT = "SELECT COUNT(*) AS n FROM people"
 BUSY = """<main data-problem><h1>Not possible</h1><div role="alert"><p>The server is busy.</p></div></main>"""
@@ -18,9 +19,9 @@ BALANCER = "<html><body><h1>503 Service Unavailable</h1>No server is available t
 def break_off(page, path, reply):
     """From now on, requests to a path are lost, or answered with an error page."""
     if reply is None:
-        page.route(path, lambda route: route.abort())
+        intercept(page, path, lambda route: route.abort())
     else:
-        page.route(path, lambda route: route.fulfill(status=503, body=reply, content_type="text/html"))
+        intercept(page, path, lambda route: route.fulfill(status=503, body=reply, content_type="text/html"))
 
 
 @pytest.fixture
@@ -54,7 +55,7 @@ def test_a_price_that_does_not_come_is_not_paid_and_comes_later(broken, reply, w
 
 def test_an_answer_stays_where_what_comes_after_it_is_lost(broken):
     with broken("alice", address(COUNT, amount="0.01")) as page:
-        page.route("**/ask", lambda route: route.abort() if route.request.method == "GET" else route.fallback())
+        intercept(page, "**/ask", lambda route: route.abort() if route.request.method == "GET" else route.fallback())
         break_off(page, "**/ask/price", None)
         page.click("#pay")
         expect(page.locator("#answer [data-answer-card]")).to_be_visible()

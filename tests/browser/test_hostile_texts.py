@@ -16,7 +16,7 @@ import pytest
 from adomnia.server.access import Access, Role
 from adomnia.session.curator import STATE, open_folder
 from kit import serving
-from kit.browsing import PASSWORD, Console, add_people
+from kit.browsing import PASSWORD, Console, add_people, wait_for
 
 EVIL = "</textarea></title><img src=x onerror=hacked=1><script>hacked=1</script>\"'`${hacked=1}{{7*7}}"
 SHORT = "<svg onload=hacked=1>\"'"
@@ -184,7 +184,7 @@ def test_what_scripts_put_into_a_page_does_not_run(hostile):
             check(page)
         page.goto(f"{hostile.address}/answers/found")
         assert EVIL in page.inner_text("#answer tbody")
-        page.wait_for_function("document.querySelector('img.chart').complete")
+        wait_for(page, "document.querySelector('img.chart').complete")
         check(page)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adomnia.methods.registry import METHODS
-from kit.browsing import find_barriers
+from kit.browsing import find_barriers, wait_for
 
 SQL = "#written code"
 NARROW = "document.documentElement.scrollWidth <= innerWidth"
@@ -70,7 +70,7 @@ def test_a_form_is_asked_by_keyboard_and_paid(console):
         before = page.inner_text("#purse")
         page.focus("#where")
         page.keyboard.press("Control+Enter")
-        page.wait_for_function("before => document.getElementById('purse').innerText !== before", arg=before)
+        wait_for(page, "before => document.getElementById('purse').innerText !== before", before)
         assert page.inner_text("#answer") != ""
 
 

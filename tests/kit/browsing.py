@@ -14,13 +14,13 @@ from adomnia.server.access import Access, Role
 from adomnia.session.curator import STATE
 from kit import serving
 from kit.example import write_example
-from kit.waiting import HANG_SECONDS
+from kit.waiting import HANG_SECONDS, wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Browser, BrowserContext, Page, Playwright
+    from playwright.sync_api import Browser, BrowserContext, Page, Playwright, Route
 
 # The same browser without its windows starts pages four times as fast, where it is there.
 CHROMIUM = which("chromium-headless-shell") or which("chromium") or "chromium"
@@ -96,6 +96,19 @@ class Console:
             self._cookies[name] = context.cookies()
             context.close()
         return self._cookies[name]
+
+
+def wait_for(page: Page, expression: str, *given: object) -> None:
+    """Wait until an expression holds on a page: Playwright's own way needs `eval` there, unless it holds at once."""
+    wait_until(lambda: page.evaluate(expression, *given), page.content)
+
+
+def intercept(page: Page, path: str, handle: Callable[[Route], object]) -> None:
+    """Handle requests of a page that is there, from now on: the browser lets some pass while it begins with that."""
+    page.route(path, handle)
+    page.route("**/health", lambda route: route.fulfill(body="handled"))
+    wait_until(lambda: page.evaluate("fetch('/health').then((reply) => reply.text())") == "handled")
+    page.unroute("**/health")
 
 
 def _watch(page: Page, address: str, faults: list[str], expected: tuple[str, ...]) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from kit.browsing import intercept
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
@@ -28,7 +30,7 @@ def shown(
         for path, text in (answers or {}).items():
             page.route(f"**{path}", _tell(text))
         document = _DOCUMENT.format(script=script, body=body)
-        page.route(f"**{_PATH}", lambda route: route.fulfill(response=route.fetch(), body=document))
+        intercept(page, f"**{_PATH}", lambda route: route.fulfill(response=route.fetch(), body=document))
         page.reload()
         yield page
         page.unroute_all(behavior="wait")
