@@ -64,9 +64,19 @@ class Site:
         statuses = set()
         for line in lines:
             with closing(line):
-                line.request("GET", f"{API}/me", headers={"Authorization": f"Bearer {secret}"})
-                statuses.add(line.getresponse().status)
+                statuses.add(self._reply(line, secret))
         return statuses
+
+    def _reply(self, line: HTTPConnection, secret: str, tries: int = 3) -> int:
+        """A reply; on a new connection if the worker ended, which is taken for hung where a machine starves it."""
+        try:
+            line.request("GET", f"{API}/me", headers={"Authorization": f"Bearer {secret}"})
+            return line.getresponse().status
+        except ConnectionError:
+            if tries == 1:
+                raise
+            line.close()
+            return self._reply(line, secret, tries - 1)
 
     def check_ended(self) -> None:
         """No worker lets in whom a command has ended."""
