@@ -72,7 +72,7 @@ class DiscreteLaplace:
         return 2 * exp(-float((k + 1) / self.scale)) / (1 + exp(-float(1 / self.scale)))
 
 
-@lru_cache(maxsize=256)  # one object for all questions at a price: what was computed of its law is found by it
+@lru_cache(maxsize=256)  # one object for all questions at a price: its distribution is computed once
 def _find_noise(distance: Fraction, price: Price) -> DiscreteLaplace:
     return DiscreteLaplace.calibrated(Sensitivity(distance), price)
 
