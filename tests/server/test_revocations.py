@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from http.client import HTTPConnection
 from pathlib import Path
 
@@ -57,26 +57,17 @@ class Site:
         return done
 
     def ask(self, secret: str) -> set[int]:
-        """How all workers reply to a token."""
-        lines = [HTTPConnection(HOST, self.port, timeout=HANG_SECONDS) for _ in range(LINES)]
-        for line in lines:
-            line.connect()
-        statuses = set()
-        for line in lines:
-            with closing(line):
-                statuses.add(self._reply(line, secret))
-        return statuses
-
-    def _reply(self, line: HTTPConnection, secret: str, tries: int = 3) -> int:
-        """A reply; on a new connection if the worker ended, which is taken for hung where a machine starves it."""
-        try:
-            line.request("GET", f"{API}/me", headers={"Authorization": f"Bearer {secret}"})
-            return line.getresponse().status
-        except ConnectionError:
-            if tries == 1:
-                raise
-            line.close()
-            return self._reply(line, secret, tries - 1)
+        """How all workers reply to a token. All are asked before the first replies: idle connections are closed."""
+        with ExitStack() as opened:
+            lines = [
+                opened.enter_context(closing(HTTPConnection(HOST, self.port, timeout=HANG_SECONDS)))
+                for _ in range(LINES)
+            ]
+            for line in lines:
+                line.connect()
+            for line in lines:
+                line.request("GET", f"{API}/me", headers={"Authorization": f"Bearer {secret}"})
+            return {line.getresponse().status for line in lines}
 
     def check_ended(self) -> None:
         """No worker lets in whom a command has ended."""
