@@ -91,7 +91,7 @@ def build(kept: Results) -> Page:
         picture=_draw(salaries, counted.records(), fits["lognormal"].model["point"]),
         beyond="What the largest of 500 values of the printed law may be taken for, in thousands:\n\n"
         + tabulate(("", "thousands"), lines)
-        + f"\nWhat a normal distribution makes of it where the lognormal fit is the printed one:\n\n"
+        + "\nWhat a normal distribution makes of it where the lognormal fit is the printed one:\n\n"
         + tabulate(("", "thousands", "standard deviation", "the printed number is away"), _list_ways(given)),
     )
 
