@@ -56,7 +56,7 @@ example that runs, and how ours differs. The [gallery](gallery/README.md) works 
 """
 ERRORS = """## Errors and misprints
 
-Everything that we found wrong in the papers. The gallery works out those with numbers.
+All that we found wrong in the five papers. The gallery works out the numbers.
 """
 
 
