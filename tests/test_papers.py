@@ -104,8 +104,7 @@ def test_a_name_of_an_unknown_kind_and_a_place_without_heading_are_found():
         PAPERS.link("page:limits.md#nowhere")
 
 
-def test_every_method_of_the_papers_is_on_the_page():
-    """Methods that cite one of the papers' authors for what they do."""
+def test_the_methods_and_exhibits_that_come_from_the_papers_are_on_the_page():
     named = {name for line in LINES for name in line.ours}
     expected = ("mle", "fit_family", "sample_and_aggregate", "ptr_iqr", "ptr_median", "robust_lm", "smooth_quantile")
     assert [name for name in expected if f"method:{name}" not in named] == []
