@@ -80,7 +80,7 @@ def build(kept: Results) -> Page:
         f"{largest['normal']:.1f}. The paper does not say what it is, and prints neither salaries nor noisy counts. We "
         "tried four ways, on salaries drawn from the printed lognormal distribution, and kept what each gives where "
         f"the lognormal fit is the printed one. A normal fit to the same noisy counts {_tell(given, 'fit')}: that is "
-        f"not it. A normal fit that leaves no room below 0 {_tell(given, 'above zero')}. The expected "
+        f"not it, unless the salaries were far from lognormal. A normal fit that leaves no room below 0 {_tell(given, 'above zero')}. The expected "
         "largest of 500 normal values, from mean and deviation of the exact salaries, "
         f"{_tell(given, 'expected')}. Either of the last two may be what was done. Which one it was is not known. "
         f"Our own normal fit is lower, {found['normal']['maximum']['estimate']:.1f}: where a normal distribution "
