@@ -75,6 +75,7 @@ screenshots: $(VENV)/installed-dev $(VENV)/browser  ## pictures of all pages of 
 
 gallery: $(VENV)/installed-dev  ## the papers' figures and numbers beside ours, and the errors of estimators; simulates what is missing
 	$(BIN)/python tools/gallery.py
+	$(BIN)/python tools/papers.py
 	$(BIN)/python tools/location_error_table.py
 
 check: $(VENV)/installed-dev lint  ## the fast part of `make test`: lint, types, quick tests

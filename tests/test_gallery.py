@@ -34,6 +34,7 @@ from exhibits import (  # noqa: E402 - found through the path that the gallery a
     efficient_estimator,
     height_weight,
     no_reply,
+    normal_maximum,
     randomized_response,
     salaries,
 )
@@ -246,3 +247,25 @@ def test_the_distance_to_another_range_is_found_by_trying_all_replacements():
 
     for lower, upper in ((3.9, 4.1), (2.5, 7.0), (1.0, 60.0)):
         assert no_reply.count_moves(np.array(rows), lower, upper) == search(lower, upper)
+
+
+def test_a_fit_to_many_exact_counts_finds_what_they_were_counted_of():
+    """Of a normal law above 0, and of one on the whole line; the other of the two would be off by far more."""
+    import numpy as np
+    from scipy.special import ndtr
+
+    ends = np.array([*range(0, 275, 25), np.inf])
+    both = {True: ends, False: np.concatenate([[-np.inf], ends[1:]])}
+    for above, edges in both.items():
+        counts = np.diff(ndtr((edges - 60) / 45))
+        found = normal_maximum.fit_normal(counts, edges, (75.0, 38.0), above=above)
+        assert found == pytest.approx((60, 45), rel=1e-6)
+        other = normal_maximum.fit_normal(counts, both[not above], (75.0, 38.0), above=not above)
+        assert abs(other[1] - 45) > 2
+
+
+def test_no_plain_normal_fit_explains_the_printed_maximum_and_two_other_ways_may(kept):
+    found = kept["salary-histogram"][normal_maximum.SIMULATION.quick]["all"]
+    away = {way: (normal_maximum.PRINTED - found[way]) / found[f"{way} spread"] for way in normal_maximum.WAYS}
+    assert away["fit"] > 4
+    assert max(away["above zero"], away["expected"]) < 2

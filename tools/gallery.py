@@ -19,6 +19,7 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools")]
 
 from exhibits import EXHIBITS  # noqa: E402 - found through the path above, like what follows
 from exhibits.contract import PAPERS  # noqa: E402
+from exhibits.misprints import read_misprints, tabulate_misprints  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,11 +28,15 @@ if TYPE_CHECKING:
 
 FOLDER = ROOT / "docs" / "gallery"
 KEPT = FOLDER / "simulated.json"
-MISPRINTS = Path(__file__).parent / "exhibits" / "misprints.md"
 OPENING = """# Gallery: the papers' figures and numbers, beside ours
 
-Four papers that this project grew from have figures and worked numbers. Each page shows one of them, what our own code
-says, and why they differ where they do. `make gallery` writes all of it; a test writes it again and compares.
+This project grew from five papers, and four of them have figures and worked numbers. Each page shows one of these, what
+our own code says, and why they differ where they do. [The papers, line by line](../papers.md) has all that they name.
+`make gallery` writes all of it; a test writes it again and compares.
+"""
+MISPRINTS = """## Other misprints
+
+What is wrong in the papers without a number to compare. The pages above have the others.
 """
 
 
@@ -75,7 +80,8 @@ def render_index(pages: Mapping[Exhibit, Page]) -> str:
     ]
     table = "\n".join(["| exhibit | from | |", "|---|---|---|", *lines])
     cited = "\n".join(f"- {citation}" for citation in PAPERS.values())
-    return f"{OPENING}\n{table}\n\n## The papers\n{cited}\n\n{MISPRINTS.read_text()}"
+    others = tabulate_misprints([each for each in read_misprints() if not each.exhibit], "")
+    return f"{OPENING}\n{table}\n\n## The papers\n{cited}\n\n{MISPRINTS}\n{others}"
 
 
 def _author(exhibit: Exhibit) -> str:

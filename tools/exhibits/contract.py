@@ -27,6 +27,7 @@ PAPERS = {
     "strengths": "Wright & Rumsey, *The Strengths, Weaknesses and Promise of Differential Privacy as a "
     "Privacy-Protection Framework*",
     "theory": "Smith 2008, *Integrating Differential Privacy with Statistical Theory* (slides)",
+    "notes": "MIT lecture notes, *Differential Privacy* (lecture 21)",
 }
 
 Verdict = Literal["agrees", "corrected", ""]
