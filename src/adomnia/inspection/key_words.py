@@ -33,11 +33,11 @@ HANDLES = "email mail username login"
 EVENTS = (
     "visit besuch order bestell bestellung auftrag commande pedido ordine case fall cas caso invoice rechnung factur "
     "factura facture fattur fattura transaction transaktion txn event ereignis booking buchung reservation "
-    "reservierung encounter episode stay icustay aufenthalt admission hadm trip fahrt ride journey sample probe test exam "
-    "prüfung klausur record row zeile line linie position pos item session sitzung log message nachricht ticket claim "
-    "schaden payment zahlung purchase kauf sale verkauf review rating response antwort submission entry eintrag antrag "
-    "appointment termin measurement messung lab labor befund untersuchung game match spiel award lesson course kurs "
-    "receipt beleg bon shipment lieferung sejour visita venta vente"
+    "reservierung encounter episode stay icustay aufenthalt admission hadm trip fahrt ride journey sample probe test "
+    "exam prüfung klausur record row zeile line linie position pos item session sitzung log message nachricht "
+    "ticket claim schaden payment zahlung purchase kauf sale verkauf review rating response "
+    "antwort submission entry eintrag antrag appointment termin measurement messung lab labor befund untersuchung "
+    "game match spiel award lesson course kurs receipt beleg bon shipment lieferung sejour visita venta vente"
 )
 # Numbers and codes of what many people share: of a year, a house, a country.
 SHARED = (
