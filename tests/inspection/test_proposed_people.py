@@ -78,6 +78,12 @@ def test_tables_are_linked_through_others_but_not_through_keys_that_several_rows
     }
 
 
+def test_a_table_that_shares_only_another_key_with_the_people_s_own_is_told_how_to_be_linked():
+    said = draft("d", [table("cases", "case_no", "patient_no"), table("findings", "case_no", "value")])
+    assert "# case_no leads to rows of cases, and from there to cases.patient_no." in said
+    assert '# person = "? -> cases.patient_no"' in said
+
+
 def write(folder, name, header, rows):
     (folder / name).write_text("\n".join([header, *(",".join(map(str, row)) for row in rows)]) + "\n", encoding="utf-8")
     return folder / name

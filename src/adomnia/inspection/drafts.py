@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from adomnia.catalog.write import Draft, as_name, compose, toml_string
 from adomnia.inspection.names import numbers_rows
-from adomnia.inspection.proposed_people import propose_people
+from adomnia.inspection.proposed_people import find_shared_key, propose_people
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +31,9 @@ _ROW = """\
 # No column looks like a key of people. "row" hides one row, not one person: it is right only if nobody has two rows.
 # If somebody may, name the column that is the same in all their rows.
 # unit = "row"  # whose presence is hidden: one row, or "table.column" of the column that names people"""
+_DETOUR = """\
+# {key} leads to rows of {own}, and from there to {unit}. Declare the file of {own} once more, as a
+# table of people, and link both to it: docs/catalog.md, "A key of the unit's own table", has an example."""
 _PERSON = '# person = "{link}"  # how a row finds its person; the people\'s own table needs no such line'
 _LOOKED = """\
 # Types and formats are those of the first rows, and columns that repeat were looked for, as you asked. Bounds and
@@ -93,7 +96,7 @@ def _keys(table: FoundTable, people: ProposedPeople) -> list[str]:
     if people.is_row:
         return [*lines, _PUBLIC]
     if people.unit is None or table is not people.unit.table:
-        lines.append(_PERSON.format(link=_say_link(table, people)))
+        lines += [*_say_detour(table, people), _PERSON.format(link=_say_link(table, people))]
     return [*lines, _CAP, _INSTEAD]
 
 
@@ -102,6 +105,15 @@ def _say_link(table: FoundTable, people: ProposedPeople) -> str:
     if link is not None:
         return f"{link.column.name} -> {_place(link.parent)}"
     return "? -> ?" if people.unit is None else f"? -> {_place(people.unit)}"
+
+
+def _say_detour(table: FoundTable, people: ProposedPeople) -> list[str]:
+    """That a table is linked with the people's own one by a key which is not the unit, if it is so."""
+    if people.unit is None or table.name in people.links:
+        return []
+    key = find_shared_key(table, people.unit)
+    own = as_name(people.unit.table.name)
+    return [] if key is None else [_DETOUR.format(key=key.name, own=own, unit=_place(people.unit))]
 
 
 def _column_lines(table: FoundTable, first: bool, people: ProposedPeople) -> list[str]:

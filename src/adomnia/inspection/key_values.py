@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from adomnia.catalog.model import CsvFormat, SourceColumn, Table
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from adomnia.catalog.model import Place
     from adomnia.engines.duckdb.sources import SourceReader
-    from adomnia.engines.index import Run
+    from adomnia.engines.index import Run, TableSource
 
 __all__ = ["KeyCount", "KeyReader", "count_keys"]
 
@@ -78,45 +79,43 @@ class KeyReader:
     csv: CsvFormat
     columns: tuple[str, ...]
 
-    def copy(self) -> None:
-        """Read the keys once; what comes after looks at the copy."""
-        columns = [(f"k{place}", written) for place, written in enumerate(self.columns)]
-        table = Table(
-            "keys",
-            str(self.place),
-            tuple(Column(name, Identity()) for name, _ in columns),
-            source_table=self.source_table,
-            source_columns=tuple((name, SourceColumn(written)) for name, written in columns),
-            csv=self.csv,
-        )
-        source = file_source(self.reader, self.place, table)
-        keys = ", ".join(f"{render_key(name, source)} AS {name}" for name, _ in columns)
-        self.run(f"CREATE TEMP TABLE {self._copied} AS SELECT {keys} FROM {source.relation}")
-
     def count(self) -> dict[str, KeyCount]:
         """How often the values of each column repeat."""
-        names = [f"k{place}" for place in range(len(self.columns))]
-        counts = ", ".join(f"COUNT({name}), COUNT(DISTINCT {name})" for name in names)
-        (found,) = self.run(f"SELECT {counts} FROM {self._copied}")
+        counts = ", ".join(f"COUNT({key}), COUNT(DISTINCT {key})" for key in self._keys)
+        (found,) = self.run(f"SELECT {counts} FROM {self._source.relation}")
         numbers = [int(str(number)) for number in found]
         pairs = zip(numbers[::2], numbers[1::2], strict=True)
         return {written: KeyCount(*pair) for written, pair in zip(self.columns, pairs, strict=True)}
 
     def values(self, written: str) -> str:
-        """SQL of the different values of a column."""
-        name = f"k{self.columns.index(written)}"
-        return f"SELECT DISTINCT {name} AS value FROM {self._copied} WHERE {name} IS NOT NULL"
+        """SQL of the different values of a column, which are read once."""
+        place = self.columns.index(written)
+        name = f" values {place} of {self.name}".replace('"', '""')
+        found = f"SELECT DISTINCT {self._keys[place]} AS value FROM {self._source.relation}"
+        self.run(f'CREATE TEMP TABLE IF NOT EXISTS "{name}" AS SELECT * FROM ({found}) WHERE value IS NOT NULL')
+        return f'SELECT value FROM "{name}"'
 
-    @property
-    def _copied(self) -> str:
-        return '" keys of ' + self.name.replace('"', '""') + '"'
+    @cached_property
+    def _source(self) -> TableSource:
+        names = [(f"k{place}", written) for place, written in enumerate(self.columns)]
+        table = Table(
+            "keys",
+            str(self.place),
+            tuple(Column(name, Identity()) for name, _ in names),
+            source_table=self.source_table,
+            source_columns=tuple((name, SourceColumn(written)) for name, written in names),
+            csv=self.csv,
+        )
+        return file_source(self.reader, self.place, table)
+
+    @cached_property
+    def _keys(self) -> list[str]:
+        return [render_key(f"k{place}", self._source) for place in range(len(self.columns))]
 
 
 def count_keys(readers: Iterable[KeyReader]) -> dict[str, dict[str, KeyCount]]:
     """The counts of the columns of each table, and which of them lead to which of other tables."""
     tables = [reader for reader in readers if reader.columns]
-    for table in tables:
-        table.copy()
     counts = {table.name: table.count() for table in tables}
     return {
         table.name: {

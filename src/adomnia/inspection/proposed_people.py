@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from adomnia.inspection.found_tables import FoundColumn, FoundTable
 
-__all__ = ["ProposedLink", "ProposedPeople", "propose_people"]
+__all__ = ["ProposedLink", "ProposedPeople", "find_shared_key", "propose_people"]
 
 
 @dataclass(frozen=True)
@@ -119,6 +119,13 @@ def _find_detour(
     pairs = ((column, parent) for column in own for parent in parents if _group(column) == _group(parent))
     found = next(pairs, None)
     return {} if found is None else {table.name: ProposedLink(*found)}
+
+
+def find_shared_key(table: FoundTable, unit: FoundColumn) -> FoundColumn | None:
+    """A key of a table that the people's own table has too, beside the unit: links may not lead there."""
+    others = [column for column in unit.table.columns() if column.may_be_key and _group(column) != _group(unit)]
+    known = {_group(column) for column in others if _rank(column) is not KeyRank.NONE}
+    return next((column for column in table.columns() if column.may_be_key and _group(column) in known), None)
 
 
 def _leads(column: FoundColumn, unit: FoundColumn) -> bool:
