@@ -32,10 +32,11 @@ def test_keys_of_the_same_people_are_known_however_they_are_written(concept, nam
     [
         (KeyRank.PERSON, "client|Kunde|subject|player|E-Mail|username"),
         (KeyRank.THING, "id|ID|Nr|No.|numero|Code|team_id|Arzt-Nr|VP-Nr|Schulnummer"),
+        (KeyRank.NAME, "name|Nachname|last_name|customer name|Patientenname"),
         (KeyRank.EVENT, "visit_id|Fall-Nr.|Fallnummer|Rechnungsnummer|orderNumber|HADM_ID|ResponseId|caseno"),
         (
             KeyRank.NONE,
-            "age|yearID|Hausnummer|room_no|zip_code|Telefonnummer|Education Num|patient_age|customer name|client_type",
+            "age|yearID|Hausnummer|room_no|zip_code|Telefonnummer|Education Num|patient_age|client_type|product_name",
         ),
         (KeyRank.NONE, "Members|persons|is_member|casino|piano|monkey|grid|paid|valid|note||-|Größe (cm)|country_code"),
     ],

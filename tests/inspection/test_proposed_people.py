@@ -36,6 +36,8 @@ def unit_of(*tables):
         ([table("t", "id", "age")], "t.id"),
         ([table("visits", "visit_id", "age")], "?"),
         ([table("t", "age", "sex")], "row"),
+        ([table("t", "Nachname", "age")], "?"),
+        ([table("t", "Patienten-Nr.", "Patienten-Nr.", "age")], "?"),
     ],
 )
 def test_the_key_of_people_that_most_tables_have_is_proposed(tables, unit):
@@ -62,6 +64,10 @@ def test_what_is_in_doubt_is_asked_about_with_the_columns_by_name():
     assert "t.arzt_nr" in said
     said = draft("d", [table("t", "patient_id", "employee_id")])
     assert "Other columns may name people too: t.employee_id." in said
+
+
+def test_a_word_that_may_name_people_is_asked_about():
+    assert "Is t.subject the same in all rows of one person" in draft("d", [table("t", "subject", "grade")])
 
 
 def test_a_table_without_a_way_to_its_person_is_asked_about():
@@ -114,6 +120,12 @@ def test_with_a_look_a_word_for_people_with_few_values_names_none(tmp_path):
     path = write(tmp_path, "t.csv", "subject,grade", [(("Maths", "Art")[n % 2], n % 5) for n in range(100)])
     assert unit_of(*find_tables(tmp_path, [path])) == "t.subject"
     assert unit_of(*find_tables(tmp_path, [path], look=True)) == "row"
+
+
+def test_with_a_look_names_are_asked_about_only_if_they_repeat(tmp_path):
+    for name, repeats in (("a.csv", False), ("b.csv", True)):
+        path = write(tmp_path, name, "Nachname,age", [(f"N{n % 25 if repeats else n}", n % 60) for n in range(30)])
+        assert unit_of(*find_tables(tmp_path, [path], look=True)) == ("?" if repeats else "row")
 
 
 def test_of_several_tables_the_people_s_own_is_the_one_in_which_no_key_repeats(tmp_path):

@@ -53,6 +53,13 @@ class FoundTable:
         """Whether the owner let us look at the data."""
         return bool(self.looks or self.keys)
 
+    def doubled_columns(self) -> list[FoundColumn]:
+        """One column for each name that several have: none of them can be declared."""
+        return [
+            FoundColumn(self, name, written, "")
+            for name, written in zip(propose_names(self.doubled), self.doubled, strict=True)
+        ]
+
     def columns(self) -> list[FoundColumn]:
         """The columns that have a name of their own, and number no rows."""
         names = propose_names(name for name, _ in self.header)

@@ -17,10 +17,11 @@ class KeyRank(IntEnum):
     """How much a name looks like the key of a person."""
 
     NONE = 0
-    EVENT = 1  # visit_id, Rechnungsnummer: a person may have several
-    THING = 2  # id, team_id, Nr.: the key of something
-    PERSON = 3  # client, email: it may name a person, and may be a title, or the subject of a lesson
-    PERSON_KEY = 4  # Patienten-Nr., customer_id, ssn
+    NAME = 1  # Nachname, customer_name: no key, but the same in all rows of one person
+    EVENT = 2  # visit_id, Rechnungsnummer: a person may have several
+    THING = 3  # id, team_id, Nr.: the key of something
+    PERSON = 4  # client, email: it may name a person, and may be a title, or the subject of a lesson
+    PERSON_KEY = 5  # Patienten-Nr., customer_id, ssn
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,8 @@ def read_key_name(written: str, table: str = "") -> KeyName:
     by_itself = _read_own_key(words)
     if by_itself is not None:
         return by_itself
+    if _names_people(words):
+        return KeyName(KeyRank.NAME, "name")
     keys = [place for place, word in enumerate(words) if word in _KEYS]
     if not keys:
         return _read_one_word(words[0]) if len(words) == 1 else _read_compound(words[-1])
@@ -96,6 +99,13 @@ def _read_own_key(words: list[str]) -> KeyName | None:
         if found in _HANDLES:
             return KeyName(KeyRank.PERSON, found)
     return None
+
+
+def _names_people(words: list[str]) -> bool:
+    """Whether the values are names of people: last_name, customer name, or name alone."""
+    *before, last = words
+    of_people = all(word in _NAME_PARTS or _find_people(word) for word in before)
+    return (last in _NAME and of_people) or "".join(words) in _NAMES
 
 
 def _read_one_word(word: str) -> KeyName:
@@ -173,4 +183,6 @@ _PEOPLE = {word: concept for concept, words in key_words.PEOPLE.items() for word
 _OWN_KEYS, _HANDLES = _fold_words(key_words.OWN_KEYS), _fold_words(key_words.HANDLES)
 _EVENTS, _SHARED = _fold_words(key_words.EVENTS), _fold_words(key_words.SHARED)
 _STRONG, _FILLERS = _fold_words(key_words.STRONG), _fold_words(key_words.FILLERS)
+_NAME, _NAMES = _fold_words(key_words.NAME), _fold_words(key_words.NAMES)
+_NAME_PARTS = _fold_words(key_words.NAME_PARTS)
 _KEYS = _STRONG | _fold_words(key_words.WEAK)

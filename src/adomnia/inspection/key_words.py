@@ -1,6 +1,19 @@
 """Words of headers, in several languages: for people, for what happens to them, and for keys. Endings are left out."""
 
-__all__ = ["EVENTS", "FILLERS", "HANDLES", "JOINED", "OWN_KEYS", "PEOPLE", "SHARED", "STRONG", "WEAK"]
+__all__ = [
+    "EVENTS",
+    "FILLERS",
+    "HANDLES",
+    "JOINED",
+    "NAME",
+    "NAMES",
+    "NAME_PARTS",
+    "OWN_KEYS",
+    "PEOPLE",
+    "SHARED",
+    "STRONG",
+    "WEAK",
+]
 
 PEOPLE = {
     "patient": "patient pat pt pacient pazient pacjent пациент 患者",
@@ -44,6 +57,10 @@ SHARED = (
     "year jahr month monat week woche day tag hour stunde house haus room zimmer raum floor telefon phone tel mobil "
     "fax plz postal post zip version page seite chapter area country land region state currency sprache language"
 )
+# Names of people, which several may share; other names, of products and towns, are no keys.
+NAMES = "lastname surname fullname familienname nachname nom apellido apellidos cognome patientenname kundenname"
+NAME = "name naam nombre"
+NAME_PARTS = "last full family sur nach familien display"
 # What makes a name that of a key; the weak words only alone, or beside one for a person or an event.
 STRONG = "id ids uuid guid key identifier nr no kennung kennzeichen nummer schlüssel pk fk"
 WEAK = "num number numero nro numer code kode codigo cod codice ref reference hash номер 番号"

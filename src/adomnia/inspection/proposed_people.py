@@ -52,13 +52,13 @@ def propose_people(tables: Sequence[FoundTable]) -> ProposedPeople:
     """Choose the key of people that links most tables; by the names of columns, and by values if we may look."""
     columns = [column for table in tables for column in table.columns() if column.may_be_key]
     named = [column for column in columns if _rank(column) >= KeyRank.PERSON]
-    keys = [column for column in columns if _rank(column) is not KeyRank.NONE]
+    keys = [column for column in columns if _rank(column) > KeyRank.NAME]
     if named:
         return _choose(named, columns, tables)
     leading = [column for column in columns if column.count is not None and column.count.leads_to]
     if leading:
         ends = [_follow(column, columns) for column in leading]
-        unit = max(ends, key=lambda end: (_rank(end) is not KeyRank.NONE, sum(end is other for other in ends)))
+        unit = max(ends, key=lambda end: (_rank(end) > KeyRank.NAME, sum(end is other for other in ends)))
         doubts = _tell_apart(column for column in keys if _group(column) != _group(unit))
         return ProposedPeople(unit, False, doubts, _find_links(unit, columns, tables))
     shared = [column for column in keys if _count_tables(column, keys) > 1]
@@ -67,7 +67,8 @@ def propose_people(tables: Sequence[FoundTable]) -> ProposedPeople:
         found = _choose(shared or things, columns, tables)
         others = tuple(column for column in keys if _group(column) != _group(found.unit))
         return ProposedPeople(found.unit, False, _tell_apart(others), found.links)
-    return ProposedPeople(doubts=tuple(column for column in columns if _may_name_people(column)))
+    doubled = [column for table in tables for column in table.doubled_columns() if _rank(column) > KeyRank.NAME]
+    return ProposedPeople(doubts=(*(column for column in columns if _may_name_people(column)), *doubled))
 
 
 def _choose(
@@ -78,7 +79,8 @@ def _choose(
     same = [column for column in candidates if _group(column) == _group(best)]
     unit = max(same, key=lambda column: _suits_as_unit(column, same))
     doubts = _tell_apart(column for column in candidates if _group(column) != _group(best))
-    return ProposedPeople(unit, True, doubts, _find_links(unit, columns, tables))
+    certain = _rank(best) is KeyRank.PERSON_KEY
+    return ProposedPeople(unit, certain, doubts, _find_links(unit, columns, tables))
 
 
 def _suits_as_unit(column: FoundColumn, same: Sequence[FoundColumn]) -> tuple[int, int, bool, bool, bool]:
@@ -110,7 +112,7 @@ def _find_detour(
     table: FoundTable, columns: Sequence[FoundColumn], links: Mapping[str, ProposedLink]
 ) -> dict[str, ProposedLink]:
     """A link through a key that a linked table has too, and that is another one in each of its rows."""
-    own = [column for column in columns if column.table is table and _rank(column) is not KeyRank.NONE]
+    own = [column for column in columns if column.table is table and _rank(column) > KeyRank.NAME]
     parents = [
         parent
         for parent in columns
@@ -124,7 +126,7 @@ def _find_detour(
 def find_shared_key(table: FoundTable, unit: FoundColumn) -> FoundColumn | None:
     """A key of a table that the people's own table has too, beside the unit: links may not lead there."""
     others = [column for column in unit.table.columns() if column.may_be_key and _group(column) != _group(unit)]
-    known = {_group(column) for column in others if _rank(column) is not KeyRank.NONE}
+    known = {_group(column) for column in others if _rank(column) > KeyRank.NAME}
     return next((column for column in table.columns() if column.may_be_key and _group(column) in known), None)
 
 
@@ -145,7 +147,7 @@ def _group(column: FoundColumn | None) -> tuple[str, str]:
     if column is None:
         return "", ""
     rank = _rank(column)
-    return ("key", column.key.concept) if rank is not KeyRank.NONE else ("name", fold_name(column.written))
+    return ("key", column.key.concept) if rank > KeyRank.NAME else ("name", fold_name(column.written))
 
 
 def _rank(column: FoundColumn) -> KeyRank:
@@ -155,6 +157,8 @@ def _rank(column: FoundColumn) -> KeyRank:
 
 
 def _may_name_people(column: FoundColumn) -> bool:
+    if _rank(column) is KeyRank.NAME and column.count is not None:
+        return column.count.repeats
     return _rank(column) is not KeyRank.NONE or (column.count is not None and column.count.may_name_people)
 
 
