@@ -1,4 +1,4 @@
-"""Drafts a catalog.toml from what files show. No bound, value of a category, unit or budget is ever taken from data."""
+"""Drafts a catalog.toml from what files show. No bound, value of a category or budget is ever taken from data."""
 
 from __future__ import annotations
 
