@@ -111,6 +111,20 @@ class AnchoredFile:
                 anchor.advance(mark)
                 self._memory.newest = mark
 
+    def rewrite(self) -> None:
+        """Write the whole file anew: rows in the order of their keys, whenever they came, and nothing that was deleted.
+
+        No change comes of it, so the anchor stays where it is. Who is killed while it lasts leaves the file as it was.
+        """
+        with self._lock, self._letting_go():
+            connection = self._connect()
+            with self._anchor.lock() as anchor:
+                self._compare(connection, _read_marks(connection), anchor.mark)
+                check_writable(self._path)
+                connection.execute("PRAGMA temp_store = MEMORY")  # the copy is in no other file meanwhile
+                execute_patiently(connection, self._format, "VACUUM")
+                self._check_files()
+
     def close(self) -> None:
         """Close the file for good."""
         with self._lock:

@@ -153,6 +153,19 @@ def test_the_page_and_python_agree_which_answers_a_report_stands_for(survey_and_
             assert page.evaluate(stood, [record, answers, [list(report) for report in reports]]) == expected
 
 
+def test_the_page_sends_as_many_bytes_whatever_it_reports(survey_and_visits):
+    _, visits = survey_and_visits
+    longest = """async ([design, categories]) => {
+        const { findLongest } = await import("/static/randomize.js");
+        return findLongest(design, categories);
+    }"""
+    large = [KaryResponse(30, Fraction(3)), SubsetSelection(30, Fraction(3), 7), HadamardResponse(30, Fraction(3))]
+    with visits.visit(None) as page:
+        for design in (*EXAMPLES, *large):
+            record = {"name": design.name, **design.parameters()}
+            assert tuple(page.evaluate(longest, [record, design.categories])) == design.longest_report
+
+
 def test_the_script_uses_the_browser_s_own_random_bits_and_no_floats(survey_and_visits):
     _, visits = survey_and_visits
     with visits.visit(None) as page:

@@ -84,6 +84,14 @@ def test_a_link_to_another_key_of_the_people_is_refused_because_the_chain_must_e
     assert caught.value.fix == 'write person = "person_id -> people.person_id"'
 
 
+def test_a_key_that_both_tables_have_is_not_proposed_as_the_people(tmp_path):
+    text = changed('name = { type = "text" }', 'visit_id = { type = "id" }')
+    with pytest.raises(Refusal) as caught:
+        reading(tmp_path, text.replace("person_id -> people.person_id", "visit_id -> people.visit_id"))
+    assert caught.value.why == "must end at the unit, people.person_id"
+    assert "once more, as a table of people" in caught.value.fix
+
+
 def test_a_circle_beside_the_way_to_the_unit_is_found_from_every_table_that_runs_into_it(tmp_path):
     text = changed("person_id -> people.person_id", "visit_id -> items.visit_id") + (
         '[tables.notes]\nsource = "n.csv"\nperson = "v -> visits.visit_id"\nrows_per_person = 1\n'

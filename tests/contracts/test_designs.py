@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from fractions import Fraction
 from itertools import permutations
@@ -128,6 +129,13 @@ def test_draws_fit_the_law_of_their_answer_and_of_no_other(design):
 def test_a_file_gives_the_same_design_back(design):
     written = {name: Fraction(value) for name, value in design.parameters().items()}
     assert type(design).from_parameters(design.categories, written) == design
+
+
+@every_example
+def test_no_report_takes_more_digits_than_the_longest(design):
+    lengths = [len(json.dumps(report)) for report in design.reports()]
+    assert max(lengths) == len(json.dumps(design.longest_report))
+    assert design.is_report(design.longest_report)
 
 
 @every_example

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adomnia.errors import Refusal
-from adomnia.inspection.drafts import ColumnLook, FoundTable, draft
+from adomnia.inspection.drafts import draft
+from adomnia.inspection.found_tables import ColumnLook, FoundTable
 from catalog.catalogs import reading
 
 PEOPLE = FoundTable(
@@ -31,7 +32,7 @@ DRAFT = """\
 [dataset]
 name = "my_hospital"
 version = 1                  # raise it when the data changes
-# unit = "people.person_id"  # whose presence is hidden: the column that names a person, or "row" if each row is one
+# unit = "people.person_id"  # whose presence is hidden: one value of this column, with all rows that belong to it
 
 [budget]
 # epsilon = 1.0              # what all answers together may cost. `adomnia meaning 1` says what that means to a person

@@ -35,7 +35,7 @@ def test_a_text_file_is_looked_at_for_types_and_how_values_are_written(tmp_path)
         "null": ["NA"],
     }
     assert {name: column["type"] for name, column in table["columns"].items()} == {
-        "nr": "text",
+        "nr": "id",
         "joined": "date",
         "paid": "number",
         "active": "boolean",

@@ -15,6 +15,7 @@ from adomnia.errors import Refusal, Unavailable
 from adomnia.local import respond
 from adomnia.local.kary import KaryResponse
 from adomnia.local.memory import DeviceMemory, KeptReport
+from adomnia.local.subset import SubsetSelection
 from adomnia.local.survey import Survey, draw_token
 
 SURVEY = Survey("cd" * 16, "Why?", ("yes", "no", "perhaps"), KaryResponse(3, Fraction(3)))
@@ -53,6 +54,19 @@ def test_only_the_randomised_answer_leaves_and_it_stays_the_same(tmp_path):
     assert set(server.posted[0]) == {"survey", "token", "report"}
     assert SURVEY.design.is_report(tuple(server.posted[0]["report"]))
     assert first.epsilon == SURVEY.design.epsilon
+
+
+def test_every_report_is_sent_in_as_many_bytes(tmp_path):
+    design = SubsetSelection(40, Fraction(3), 5)
+    server = Server(Survey("ef" * 16, "Which?", tuple(map(str, range(40))), design))
+    for number, report in enumerate([(0, 1, 2, 3, 4), (5, 6, 7, 8, 10), (30, 31, 32, 33, 34)]):
+        memory = tmp_path / f"{number}"
+        DeviceMemory(memory).keep(server.survey.id, KeptReport(draw_token(), report, server.survey.digest))
+        assert answer(server, memory, "0").report == report
+    sent = [request for request in server.requests if request.method == "POST"]
+    assert len({len(request.content) for request in sent}) == 1
+    assert [json.loads(request.content)["report"][0] for request in sent] == [0, 5, 30]
+    assert {request.headers["Content-Type"] for request in sent} == {"application/json"}
 
 
 def test_what_is_posted_has_the_law_of_the_design_whatever_is_answered(tmp_path):

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import json
 import os
+import random
+import re
 import sqlite3
 import stat
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
+from adomnia import anchored_file
 from adomnia.errors import Refusal, Unavailable
 from adomnia.local.kary import KaryResponse
-from adomnia.local.store import STORE, ReportStore, read_reports
+from adomnia.local.store import FORMAT, STORE, ReportStore, read_reports
+from adomnia.local.subset import SubsetSelection
 from adomnia.local.survey import Survey, draw_token
 
 SURVEY = Survey("ab" * 16, "Why?", ("yes", "no", "perhaps"), KaryResponse(3, Fraction(3)))
@@ -138,7 +143,100 @@ def test_another_program_s_file_is_left_alone(tmp_path):
         ReportStore.open(tmp_path, SURVEY)
 
 
-def test_rows_have_no_time_and_no_order_of_arrival(store, tmp_path):
+MANY = Survey("cd" * 16, "Which?", tuple(map(str, range(40))), SubsetSelection(40, Fraction(3), 5))
+_NAMES = re.compile(rb"[0-9a-f]{32}")
+
+
+def see_file(folder):
+    """The bytes of the file, but for the random names of changes."""
+    return _NAMES.sub(b"x" * 32, (folder / STORE).read_bytes())
+
+
+def list_arrivals(number):
+    seed = random.Random(11)
+    return [(f"{seed.getrandbits(128):032x}", tuple(sorted(seed.sample(range(40), 5)))) for _ in range(number)]
+
+
+def receive(folder, arrivals):
+    """What the file is while the survey runs, and after it."""
+    folder.mkdir()
+    with ReportStore.open(folder, MANY) as store:
+        for token, report in arrivals:
+            store.add(token, report)
+        running = see_file(folder)
+    return running, see_file(folder)
+
+
+def test_two_orders_of_arrival_leave_the_same_bytes(tmp_path, monkeypatch):
+    monkeypatch.setattr(anchored_file, "_KEPT", 10)  # changes of which names are kept; they come in no time
+    arrivals = list_arrivals(100)  # more than a page
+    first, after_first = receive(tmp_path / "a", arrivals)
+    second, after_second = receive(tmp_path / "b", arrivals[::-1])
+    assert after_first == after_second
+    assert first != second  # as SQLite leaves it: the order of arrival is in its pages
+
+
+def test_a_file_that_was_left_by_a_kill_is_put_in_order_when_it_is_opened(tmp_path):
+    shown = []
+    for name, order in (("a", 1), ("b", -1)):
+        (tmp_path / name).mkdir()
+        store = ReportStore.open(tmp_path / name, MANY)
+        for token, report in list_arrivals(20)[::order]:
+            store.add(token, report)
+        store._file.close()  # nothing else is done, as by a kill
+        assert read_reports(tmp_path / name, MANY).total() == 20
+        shown.append(see_file(tmp_path / name))
+    assert shown[0] == shown[1]
+
+
+def test_reports_of_one_survey_are_of_one_length_whatever_they_say(tmp_path):
+    with ReportStore.open(tmp_path, MANY) as store:
+        store.add(draw_token(), (0, 1, 2, 3, 4))
+        store.add(draw_token(), (10, 11, 12, 13, 14))
+        rows = store._file._connection.execute("SELECT report FROM reports").fetchall()
+        assert len({len(report) for (report,) in rows}) == 1
+        assert store.counts() == {(0, 1, 2, 3, 4): 1, (10, 11, 12, 13, 14): 1}
+
+
+def test_reports_of_an_earlier_version_are_made_of_one_length_and_known_again(tmp_path):
+    token = draw_token()
+    with ReportStore.open(tmp_path, MANY) as store:
+        store.add(token, (0, 1, 2, 3, 4))
+    with closing(sqlite3.connect(tmp_path / STORE)) as file:
+        file.execute("UPDATE reports SET report = TRIM(report)")
+        file.execute("PRAGMA user_version = 2")
+        file.commit()
+    with ReportStore.open(tmp_path, MANY) as store:
+        assert store.add(token, (0, 1, 2, 3, 4)) is False
+        store.add(draw_token(), (10, 11, 12, 13, 14))
+        rows = store._file._connection.execute("SELECT report FROM reports").fetchall()
+        assert len({len(report) for (report,) in rows}) == 1
+
+
+def test_nothing_is_lost_where_the_file_cannot_be_rewritten(tmp_path, caplog):
+    with ReportStore.open(tmp_path, SURVEY) as store:
+        store.add(draw_token(), (0,))
+        reader = sqlite3.connect(tmp_path / STORE)
+        reader.execute("BEGIN")
+        reader.execute("SELECT * FROM reports").fetchall()
+        store._file._format = replace(FORMAT, busy_seconds=0.0)
+        store.forget_order()
+        reader.close()
+        assert "still shows the order of arrival" in caplog.text
+        assert store.counts() == {(0,): 1}
+
+
+def test_a_longer_file_has_the_anchor_of_its_newest_report_after_it_was_rewritten(tmp_path):
+    with ReportStore.open(tmp_path, SURVEY) as store:
+        store.add(draw_token(), (0,))
+        older = (tmp_path / STORE).read_bytes()
+        store.add(draw_token(), (1,))
+    (tmp_path / STORE).write_bytes(older)
+    with pytest.raises(Unavailable, match="older copy"):
+        ReportStore.open(tmp_path, SURVEY)
+
+
+def test_rows_have_no_time_and_lie_by_the_hash_of_their_token(store):
     for _ in range(20):
         store.add(draw_token(), (0,))
     [columns] = [store._file._connection.execute("SELECT sql FROM sqlite_master WHERE name = 'reports'").fetchone()]

@@ -316,3 +316,19 @@ def test_texts_are_timestamps_where_they_are_declared_so():
 def test_bounds_of_timestamps_are_local_times_in_their_order(bounds):
     with pytest.raises(Refusal, match="two local times in their order"):
         timed(bounds={"at": bounds})
+
+
+@pytest.mark.parametrize("price", [{"epsilon": 0.1}, {}])
+def test_where_each_row_is_hidden_by_itself_bills_and_explanations_speak_of_rows(price):
+    session = adomnia.protect(pa.table(DATA), unit="row", epsilon=1)
+    question = "SELECT COUNT(*) FROM data"
+    said = [repr(session.catalog()), repr(session.explain(question, **price))]
+    if price:
+        said.append(repr(session.price(question, **price)))
+        assert "One row moves it by" in said[-1]
+        assert "a row counts once here" in said[-1]
+    assert "one row moves it by at most 1" in said[1]
+    assert "data: each row counts once, as declared" in said[1]
+    honest = re.compile(r"not (each|of one) person")
+    assert [each for each in said if "person" in honest.sub("", each)] == []
+    assert all(honest.search(each) for each in said)

@@ -116,7 +116,11 @@ def _check_columns(document: Document, table: Table, link: Link, by_name: Mappin
     _check_identifier(document, path, table, link.column)
     _check_identifier(document, path, parent, link.parent_column)
     if parent.name == unit.table and link.parent_column != unit.column:
-        raise document.refusal(path, f"must end at the unit, {unit}", f'write person = "{link.column} -> {unit}"')
+        fix = f'write person = "{link.column} -> {unit}"'
+        if link.column == link.parent_column:  # a key that both tables have, and whose values are no people
+            again = f"declare the file of {parent.name} once more, as a table of people, and link both to it"
+            fix = f"name the column that has the people of {unit}, or {again}"
+        raise document.refusal(path, f"must end at the unit, {unit}", fix)
     if parent.link is not None and parent.link.column == link.parent_column and parent.rows_per_person > 1:
         why = f"leads to {parent.name}.{link.parent_column}, which several rows of one person share"
         raise document.refusal(path, why, f"link to a column that is different in every row, or to {unit}")

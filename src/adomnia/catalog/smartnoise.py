@@ -20,6 +20,7 @@ _TYPES = ("int", "float", "string", "boolean", "datetime")
 _DEEPEST = 3  # collection, schema, table; deeper, an alias could go round in a circle
 _BOUNDS = ("lower", "upper")
 _CAPS = ("max_ids", "max_contrib")
+_ROW = 'unit = "row"                 # as row_privacy says: one row is hidden, not one person who has several'
 # What has no counterpart here, and why nothing is lost by it.
 _LEFT_OUT = {
     "rows": "the number of rows is private",
@@ -65,7 +66,7 @@ def from_smartnoise(text: str) -> str:
         raise metadata.refusal((), "hides rows in one table and people in another", "import them one by one")
     dataset = next((part for part in tables[0].path[-2::-1] if part), tables[0].name)
     if by_row == {True}:
-        return compose(dataset, 'unit = "row"', [_draft(table, []) for table in tables])
+        return compose(dataset, _ROW, [_draft(table, []) for table in tables])
     own = metadata.own_table(tables)
     unit = f"{own.name}.{own.person}"
     return compose(dataset, f"unit = {toml_string(unit)}", [_draft(table, _part(table, own, unit)) for table in tables])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -72,10 +73,11 @@ def toml_string(text: str) -> str:
 def as_name(text: str) -> str:
     """The nearest name that a catalog accepts.
 
-    >>> as_name("visits 2024")
-    'visits_2024'
+    >>> as_name("visits 2024"), as_name("Fälle")
+    ('visits_2024', 'Falle')
     """
-    word = re.sub(r"[^A-Za-z0-9_]", "_", text)[:60]
+    plain = "".join(letter for letter in unicodedata.normalize("NFKD", text) if not unicodedata.combining(letter))
+    word = re.sub(r"[^A-Za-z0-9_]", "_", plain.replace("ß", "ss"))[:60]
     return word if NAME.holds(word) and word.lower() not in RESERVED else f"_{word}"
 
 

@@ -52,11 +52,13 @@ def _promise(catalog: Catalog, form: Format) -> None:
     from adomnia.cli import accounts
     from adomnia.explaining.promises import promises
     from adomnia.inspection.indexes import describe_index
+    from adomnia.inspection.repeats import warn_of_keys
     from adomnia.session.previewing import add_previews
 
     show = accounts.print_promises_json if form is Format.JSON else accounts.print_promises
     charges, unread = _read_charges(catalog)
-    show([*promises(catalog, tuple(add_previews(charges, catalog).values())), *unread, *describe_index(catalog)])
+    said = promises(catalog, tuple(add_previews(charges, catalog).values()))
+    show([*said, *unread, *warn_of_keys(catalog), *describe_index(catalog)])
 
 
 def _read_charges(catalog: Catalog) -> tuple[dict[str, Event], list[Promise]]:

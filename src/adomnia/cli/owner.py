@@ -40,21 +40,21 @@ def init(
     folder: Folder,
     files: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="FILE...", help="The files of the tables, that of the people first; or postgresql://..."
-        ),
+        typer.Argument(metavar="FILE...", help="The files of the tables; or postgresql://..."),
     ] = None,
-    table: Annotated[
-        list[str] | None, typer.Option(help="A table of the URL, that of the people first; without one, all of them.")
-    ] = None,
+    table: Annotated[list[str] | None, typer.Option(help="A table of the URL; without one, all of them.")] = None,
     look: Annotated[
-        bool, typer.Option("--look", help="Look at the first rows for types and formats; never for bounds and values.")
+        bool,
+        typer.Option(
+            "--look", help="Look at the rows for types, formats and keys that repeat; never for bounds or values."
+        ),
     ] = False,
     from_smartnoise: Annotated[Path | None, typer.Option(help="SmartNoise metadata in YAML, instead of files.")] = None,
 ) -> None:
     """Write a catalog.toml to fill in, from the headers of files, or the columns of tables, alone.
 
-    No bound, value, unit or budget is ever taken from the data: these lines are left for you.
+    No bound, value or budget is ever taken from the data, and whose presence is hidden is proposed, not decided: these
+    lines are left for you.
     """
     from adomnia.catalog.read import FILE
     from adomnia.inspection.drafts import draft

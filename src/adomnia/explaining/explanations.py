@@ -11,6 +11,7 @@ from adomnia.plans.plan import Plan
 from adomnia.plans.public_rows import PublicRows
 from adomnia.plans.words import term_in_words
 from adomnia.pricing.bills import error_in_words, format_cost, noise_in_words, sensitivity_in_words, show_share
+from adomnia.pricing.notes import hides_rows
 from adomnia.pricing.quotes import Expected, Measurement, Quote, quote_plan, rehearse_plan
 from adomnia.privacy.amounts import show_up
 from adomnia.privacy.events import Price, Pure
@@ -44,7 +45,8 @@ def explain(meaning: Plan | PublicRows, quoted: Quote | None = None, notes: Sequ
     if isinstance(meaning, PublicRows):
         return Node("Rows of public tables, exact and free", (reason_tree(meaning.rows.source),))
     price = _UNPRICED if quoted is None or quoted.price is None else quoted.price
-    lines = quote_plan(meaning, price).measurements if quoted is None else quoted.measurements
+    lines = quote_plan(meaning, price, notes=notes).measurements if quoted is None else quoted.measurements
+    by_row = hides_rows(notes if quoted is None else quoted.notes)
     groups = [
         ("" if is_open(key) else f"{_plural(len(key_cells(key)), 'declared value')} of ") + describe_key(key)
         for key in meaning.keys
@@ -53,11 +55,13 @@ def explain(meaning: Plan | PublicRows, quoted: Quote | None = None, notes: Sequ
     if meaning.sets:
         listed = ", ".join(map(describe_set, meaning.sets))
         groups.append(f"{len(meaning.sets)} groupings: {listed}; measured by all keys, and added up over the others")
+    who = "row" if by_row else "person"
+    caps = [Node(str(cap)) for cap in (quoted.caps if quoted else ())]
     answers = tuple(_output_nodes(meaning, price, lines, quoted))
     parts = [
-        Node("rows", (reason_tree(meaning.relation), *(Node(str(cap)) for cap in (quoted.caps if quoted else ())))),
+        Node("rows", (reason_tree(meaning.relation, by_row), *caps)),
         Node("groups", tuple(map(Node, groups or ["one, of all rows"]))),
-        Node("measured", tuple(_measurement_node(place, line, quoted) for place, line in enumerate(lines, 1))),
+        Node("measured", tuple(_measurement_node(place, line, quoted, who) for place, line in enumerate(lines, 1))),
         Node("answered", answers),
         Node(_total_in_words(quoted)),
         *map(Node, notes if quoted is None else (*quoted.vacuous, *quoted.notes, *quoted.warnings)),
@@ -65,10 +69,10 @@ def explain(meaning: Plan | PublicRows, quoted: Quote | None = None, notes: Sequ
     return Node(f"{_plural(len(lines), 'measurement')}, {_plural(len(meaning.outputs), 'output')}", tuple(parts))
 
 
-def _measurement_node(place: int, line: Measurement, quoted: Quote | None) -> Node:
+def _measurement_node(place: int, line: Measurement, quoted: Quote | None, who: str) -> Node:
     price = "" if quoted is None else f": {format_cost(line.price)}"
     facts = [line.bounds] if line.bounds else []
-    facts.append(f"one person moves it by at most {sensitivity_in_words(line)}: {line.why}")
+    facts.append(f"one {who} moves it by at most {sensitivity_in_words(line)}: {line.why}")
     if quoted is not None:
         groups = "each group that is found" if quoted.findings else _plural(line.cells // line.sums, "group")
         each = f"on each of {line.sums} sums in" if line.sums > 1 else "in"

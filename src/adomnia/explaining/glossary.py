@@ -3,7 +3,7 @@
 NOTES = {
     "epsilon": (
         "The price of an answer in privacy. The more is spent, the further the answers can move what somebody believes "
-        "about one person. It is never paid back."
+        "about what is hidden: one person, or one row. It is never paid back."
     ),
     "rho": "The price of an answer with Gaussian noise. Many small prices in rho add up to less than in epsilon.",
     "delta": "A small chance with which the bound of epsilon may be exceeded; usually less than one in a million.",
@@ -12,6 +12,7 @@ NOTES = {
     "group": "Every declared group comes back, whether or not anybody is in it, so that who appears says nothing.",
     "nothing": "The interval is all that was possible before: too few people for this price.",
     "person": "Whose presence is hidden: everything that one person adds to the data, all their rows together.",
+    "row": "Each row is hidden by itself, not each person: somebody with several rows is protected less.",
     "bounds": "Values beyond them are read as the bound. The owner declares them; they are never taken from the data.",
     "cap": "How many rows of one person count at most; more are left out, by chance.",
     "ledger": "The list of everything that was ever paid for. Each entry holds the hash of the one before.",

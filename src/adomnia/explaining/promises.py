@@ -20,6 +20,7 @@ from adomnia.privacy.keys import key_values
 from adomnia.privacy.kinds import Boolean, Quantity, Text
 from adomnia.privacy.losses import loss
 from adomnia.privacy.queries import Query
+from adomnia.privacy.units import ROW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,11 +28,14 @@ if TYPE_CHECKING:
     from adomnia.catalog.model import Analyst, Catalog, Table
     from adomnia.privacy.events import Event
     from adomnia.privacy.expressions import Column
+    from adomnia.privacy.units import Unit
 
 
+SEVERAL_ROWS = 10  # of one person, where each row is hidden by itself
 HOUSEHOLD = 4  # people who live together: whoever knows one of them often knows them all
 LARGE_EPSILON = 3  # above it, what was 1 in 100 can become more than 1 in 6
 _SMALL_DELTA = Fraction(1, 10**9)
+_WHOSE_PRESENCE = ("you are", "a certain row is")
 _PRIORS = (Fraction(1, 100), Fraction(1, 2))
 
 
@@ -59,10 +63,10 @@ def promises(catalog: Catalog, releases: Sequence[Event] = ()) -> list[Promise]:
     `releases` are what was paid so far for those that everybody may read.
     """
     return [
-        Promise("unit", catalog.unit.promise()),
-        *(promise for table in catalog.tables for promise in _table(table)),
+        *_unit(catalog),
+        *(promise for table in catalog.tables for promise in _table(table, catalog.unit)),
         Promise("budget", f"All answers together cost at most {_format_budget(catalog.budget)}"),
-        *_large_budget(catalog.budget),
+        *_large_budget(catalog),
         *_meanings(catalog),
         *_lifetime(catalog),
         *(promise for analyst in catalog.analysts for promise in _analyst(analyst)),
@@ -113,14 +117,26 @@ def format_factor(factor: float) -> str:
     return f"{factor:,.0f} times" if 1000 <= factor < 10**9 else f"{factor:.3g} times"
 
 
-def _table(table: Table) -> Iterator[Promise]:
+def _unit(catalog: Catalog) -> Iterator[Promise]:
+    """Whose presence is hidden; and where that is a row, what it means to a person who has several."""
+    if catalog.unit != ROW:
+        yield Promise("unit", catalog.unit.promise())
+        return
+    private = [table.name for table in catalog.tables if not table.public]
+    yield Promise("unit", catalog.unit.promise(f"one row of {' or of '.join(private)}"))
+    says = 'unit = "row" hides one row, not one person: it is right only if nobody has two rows.'
+    yield Promise("unit", says, warning=True)
+
+
+def _table(table: Table, unit: Unit) -> Iterator[Promise]:
     if table.public:
         yield Promise(table.name, "Public: about nobody, read exactly, at no price.")
         return
     relation = relations.Private(table.name, table.rows_per_person, table.columns)
     rows = Query(relation, (), Rows()).sensitivity().l1.numerator
     kept = "1 row" if table.rows_per_person == 1 else f"{table.rows_per_person:,} rows"
-    yield Promise(table.name, f"A person counts with at most {kept}, and moves COUNT(*) by at most {rows:,}.")
+    who = f"One row of {table.name} counts once" if unit == ROW else f"A person counts with at most {kept}"
+    yield Promise(table.name, f"{who}, and moves COUNT(*) by at most {rows:,}.")
     if table.profile_epsilon is not None:
         once = f"for epsilon {show_up(table.profile_epsilon)} of the dataset's budget, once for each version"
         says = f"Each question takes the cap that suits its price, by a profile of how many rows people have: {once}."
@@ -129,12 +145,12 @@ def _table(table: Table) -> Iterator[Promise]:
         once = f"epsilon {show_up(table.preview_epsilon)} of the dataset's budget, once for each version"
         yield Promise(table.name, f"Everybody may read preview rows, which are of nobody: {once}, as for a release.")
     for column in table.columns:
-        said = _column(relation, column)
+        said = _column(relation, column, unit)
         if said:
             yield Promise(f"{table.name}.{column.name}", said)
 
 
-def _column(relation: relations.Private, column: Column) -> str:
+def _column(relation: relations.Private, column: Column, unit: Unit) -> str:
     if isinstance(column.kind, Boolean) or (isinstance(column.kind, Text) and column.kind.values is not None):
         read = f" Values that are not listed are read as {key_values(column)[-1]}." if _has_others(column) else ""
         return f"May group: all {len(key_values(column)):,} declared values come back.{read}"
@@ -143,7 +159,7 @@ def _column(relation: relations.Private, column: Column) -> str:
         return "Has no bounds, so it cannot be summed; add them." if isinstance(column.kind, Quantity) else ""
     moved = Query(relation, (), Total(column, domain)).sensitivity().l1 * domain.step
     bounds = f"{_plain(domain.lower)} to {_plain(domain.upper)}"
-    return f"Clamped to {bounds}, steps of {_plain(domain.step)}: one person moves SUM by at most {_plain(moved)}."
+    return f"Clamped to {bounds}, steps of {_plain(domain.step)}: one {unit.noun} moves SUM by at most {_plain(moved)}."
 
 
 def _has_others(column: Column) -> bool:
@@ -179,50 +195,66 @@ def _lifetime(catalog: Catalog) -> Iterator[Promise]:
 def _meanings(catalog: Catalog) -> Iterator[Promise]:
     """What the budgets mean to a person, and to people who live together."""
     budget, largest = catalog.budget, max(analyst.budget.epsilon for analyst in catalog.analysts)
-    together = f"household of {HOUSEHOLD}"
-    yield Promise("meaning", f"After all answers in pure epsilon, {_beliefs(budget.epsilon)}.")
+    by_row = catalog.unit == ROW
+    you = _WHOSE_PRESENCE[by_row]
+    yield Promise("meaning", f"After all answers in pure epsilon, {_beliefs(budget.epsilon, you)}.")
     if largest < budget.epsilon:
-        yield Promise("meaning", f"After all that any one analyst gets in pure epsilon, {_beliefs(largest)}.")
+        yield Promise("meaning", f"After all that any one analyst gets in pure epsilon, {_beliefs(largest, you)}.")
     if budget.approximate and budget.rho:
         alarms = _PRIORS[0]
         hits = format_probability(concentrated_detection(alarms, budget.rho, budget.event_delta))
-        wrong = f"a test that names {format_probability(float(alarms))} of the people who are not in the data"
-        yield Promise("meaning", f"After all answers in rho, {wrong} names at most {hits} of those who are.")
+        them, those = ("rows that", "those that") if by_row else ("people who", "those who")
+        wrong = f"a test that names {format_probability(float(alarms))} of the {them} are not in the data"
+        yield Promise("meaning", f"After all answers in rho, {wrong} names at most {hits} of {those} are.")
+    yield from _group_meanings(catalog, largest)
+
+
+def _group_meanings(catalog: Catalog, largest: Fraction) -> Iterator[Promise]:
+    """What the budgets mean to people who live together, or to the rows that one person may have."""
+    budget = catalog.budget
+    size, about, whole = HOUSEHOLD, f"household of {HOUSEHOLD}", "the household as a whole"
+    if catalog.unit == ROW:
+        size, about, whole = (
+            SEVERAL_ROWS,
+            f"{SEVERAL_ROWS} rows",
+            f"{SEVERAL_ROWS} rows together, as one person may have",
+        )
     yield Promise(
-        together,
-        f"All answers in pure epsilon are epsilon {_for_household(budget.epsilon)} for the household as a whole, "
-        f"those of any one analyst at most epsilon {_for_household(largest)}.",
+        about,
+        f"All answers in pure epsilon are epsilon {_for_group(budget.epsilon, size)} for {whole}, "
+        f"those of any one analyst at most epsilon {_for_group(largest, size)}.",
     )
     if budget.approximate and budget.rho:
         delta = budget.delta - budget.event_delta
-        epsilon = epsilon_of(loss(group_privacy(Concentrated(budget.rho), HOUSEHOLD)).rho, delta)
-        says = f"epsilon {show_up(epsilon)} and delta {show_up(delta)} for the household as a whole"
-        yield Promise(together, f"All answers with Gaussian noise alone are {says}.")
+        epsilon = epsilon_of(loss(group_privacy(Concentrated(budget.rho), size)).rho, delta)
+        says = f"epsilon {show_up(epsilon)} and delta {show_up(delta)} for {whole}"
+        yield Promise(about, f"All answers with Gaussian noise alone are {says}.")
 
 
-def _large_budget(budget: Budget) -> Iterator[Promise]:
+def _large_budget(catalog: Catalog) -> Iterator[Promise]:
     """A warning where answers may tell much about one person."""
+    budget, you = catalog.budget, _WHOSE_PRESENCE[catalog.unit == ROW]
     if budget.epsilon > LARGE_EPSILON:
         rare = _PRIORS[0]
         before, after, usual = (
             format_probability(chance) for chance in (float(rare), posterior(rare, budget.epsilon), posterior(rare, 1))
         )
-        says = f"is large: someone who gives {before} that you are in the data can give {after} after all answers"
+        says = f"is large: someone who gives {before} that {you} in the data can give {after} after all answers"
         yield Promise(
             "large budget", f"Epsilon {show_up(budget.epsilon)} {says}; with epsilon 1 it were {usual}.", warning=True
         )
 
 
-def _for_household(epsilon: Fraction) -> str:
-    group = group_privacy(Pure(epsilon), HOUSEHOLD)
+def _for_group(epsilon: Fraction, size: int) -> str:
+    group = group_privacy(Pure(epsilon), size)
     assert isinstance(group, Pure)  # noqa: S101 - as docs/proofs/groups.md says of pure guarantees
     return show_up(group.epsilon)
 
 
-def _beliefs(epsilon: Fraction) -> str:
+def _beliefs(epsilon: Fraction, you: str = "you are") -> str:
     rare, even = _PRIORS
     return (
-        f"a guess of {format_probability(float(rare))} that you are in the data can become at most "
+        f"a guess of {format_probability(float(rare))} that {you} in the data can become at most "
         f"{format_probability(posterior(rare, epsilon))}, and one of {format_probability(float(even))} at "
         f"most {format_probability(posterior(even, epsilon))}: odds grow at most {format_factor(odds_factor(epsilon))}"
     )

@@ -25,10 +25,10 @@ def render_reasons(relation: Relation) -> str:
     return "\n".join(_indent(reason_tree(relation), 0))
 
 
-def reason_tree(relation: Relation) -> Node:
-    """The tree of a relation: each step, its rows per person, and why."""
-    text = f"{_what(relation)}: {_rows(relation)}, {_why(relation)}"
-    return Node(text, tuple(map(reason_tree, _parts(relation))))
+def reason_tree(relation: Relation, by_row: bool = False) -> Node:
+    """The tree of a relation: each step, its rows per person, or per row where each is hidden by itself, and why."""
+    text = f"{_what(relation)}: {(_times if by_row else _rows)(relation)}, {_why(relation)}"
+    return Node(text, tuple(reason_tree(part, by_row) for part in _parts(relation)))
 
 
 def _indent(node: Node, depth: int) -> Iterator[str]:
@@ -40,6 +40,12 @@ def _indent(node: Node, depth: int) -> Iterator[str]:
 def _rows(relation: Relation) -> str:
     rows = relation.rows_per_person
     return "public" if not rows else f"at most {rows:,} row{'s' if rows > 1 else ''} of a person"
+
+
+def _times(relation: Relation) -> str:
+    rows = relation.rows_per_person
+    counts = "each row counts once" if rows == 1 else f"each row counts at most {rows:,} times"
+    return counts if rows else "public"
 
 
 def _parts(relation: Relation) -> tuple[Relation, ...]:

@@ -1,25 +1,46 @@
-"""Drafts a catalog.toml from what files show. No bound, value of a category, unit or budget is ever taken from data."""
+"""Drafts a catalog.toml from what files show. No bound, value of a category or budget is ever taken from data."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING
 
-from adomnia.catalog.write import Draft, as_name, compose, toml_string, type_of
-from adomnia.inspection.names import guess_type, numbers_rows, propose_names
+from adomnia.catalog.write import Draft, as_name, compose, toml_string
+from adomnia.inspection.names import numbers_rows
+from adomnia.inspection.proposed_people import find_shared_key, propose_people
 
-Spelling: TypeAlias = Mapping[str, str | Sequence[str]]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-_UNIT = '# unit = {unit}  # whose presence is hidden: the column that names a person, or "row" if each row is one'
+    from adomnia.inspection.found_tables import FoundColumn, FoundTable
+    from adomnia.inspection.proposed_people import ProposedPeople
+
+__all__ = ["draft"]
+
+_MOST_DOUBTS = 6  # that are named
+_UNIT = '# unit = "{unit}"  # whose presence is hidden: one value of this column, with all rows that belong to it'
+_OTHERS = "# Other columns may name people too: {columns}. Take the one whose presence is to be hidden."
+_ASKED_UNIT = """\
+# Is {unit} the same in all rows of one person, and different for each person? Only then a person is hidden. If not,
+# name the column that is.{others}
+# unit = "{unit}"  # whose presence is hidden"""
+_ASKED = """\
+# Whose presence is hidden? Name the column that is the same in all rows of one person. These look like keys, or repeat:
+# {columns}. If nobody has two rows, write "row": it hides one row, not one person.
+# unit = "?"  # whose presence is hidden: "table.column" of that column, or "row\""""
+_ROW = """\
+# No column looks like a key of people. "row" hides one row, not one person: it is right only if nobody has two rows.
+# If somebody may, name the column that is the same in all their rows.
+# unit = "row"  # whose presence is hidden: one row, or "table.column" of the column that names people"""
+_DETOUR = """\
+# {key} leads to rows of {own}, and from there to {unit}. Declare the file of {own} once more, as a
+# table of people, and link both to it: docs/catalog.md, "A key of the unit's own table", has an example."""
 _PERSON = '# person = "{link}"  # how a row finds its person; the people\'s own table needs no such line'
 _LOOKED = """\
-# Types and formats are those of the first rows, as you asked. Bounds and values are not looked up: the catalog is
-# public, and what is taken from the data would be published with it."""
-_KEYS = """\
-# rows_per_person = ?  # how many rows of one person count: what is beyond is left out, and noise grows with it
-# public = true        # instead, if the table is about nobody"""
+# Types and formats are those of the first rows, and columns that repeat were looked for, as you asked. Bounds and
+# values are not looked up: the catalog is public, and what is taken from the data would be published with it."""
+_CAP = "# rows_per_person = ?  # how many rows of one person count: what is beyond is left out, and noise grows with it"
+_INSTEAD = "# public = true        # instead, if the table is about nobody"
+_PUBLIC = "# public = true  # if the table is about nobody"
 _BOUNDS = """\
 # Bounds: values are moved into them, and the noise of SUM and AVG grows with the wider of |lower| and |upper|. A bound
 # that is taken from the data would publish it: take a law, a form, a price list, or what everybody knows.
@@ -35,86 +56,36 @@ _HINTS = {
 }
 
 
-@dataclass(frozen=True)
-class ColumnLook:
-    """The type that the values of a column have, and the formats that read its days, where they are not the usual."""
-
-    type: str
-    formats: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class FoundTable:
-    """What a file shows of one table: its columns with the engine's types ("" in a text file), and how it spells.
-
-    `looks` are there, by the names that the file has, only if the owner let us look at the data.
-    """
-
-    name: str
-    source: str
-    header: Sequence[tuple[str, str]]
-    source_table: str | None = None
-    spelling: Spelling = field(default_factory=dict)
-    looks: Mapping[str, ColumnLook] = field(default_factory=dict)
-
-    @property
-    def doubled(self) -> list[str]:
-        """The names that several columns have: nobody can tell which of them is meant."""
-        return [name for name, columns in Counter(name for name, _ in self.header).items() if columns > 1 and name]
-
-
-@dataclass(frozen=True)
-class _Column:
-    """A column that is proposed: its name here and in the file, what the file holds, its type if any, and formats."""
-
-    name: str
-    written: str
-    held: str
-    type: str | None
-    formats: tuple[str, ...] = ()
-
-    def line(self) -> str:
-        if self.type is None:
-            return f"# {self.name} is left out: no type of column holds {toml_string(self.held)}"
-        first, *others = self.formats or (None,)
-        keys = {"column": self.written if self.written != self.name else None, "type": self.type, "format": first}
-        keys["timezone"] = "UTC" if self.type == "timestamp" else None
-        inside = ", ".join(f"{key} = {toml_string(value)}" for key, value in keys.items() if value is not None)
-        hint = f"  # {_HINTS[self.type]}" if self.type in _HINTS else ""
-        if others:
-            hint += f"; {' and '.join(map(toml_string, others))} would read as many of these days: say which is meant"
-        return f"{self.name} = {{ {inside} }}{hint}"
-
-
 def draft(name: str, tables: Sequence[FoundTable]) -> str:
-    """Draft a catalog.toml; the first table is taken for the one of the people.
+    """Draft a catalog.toml, with the key of people that most tables have as the unit, or a question about it.
 
     >>> print(draft("hospital", [FoundTable("people", "people.parquet", [("Salary", "DOUBLE")])]).splitlines()[-1])
     salary = { column = "Salary", type = "number" }  # to add it up: lower = ?, upper = ?
     """
-    columns = {table.name: _propose_columns(table) for table in tables}
-    unit = _find_unit(tables, columns)
+    people = propose_people(tables)
     drafts = [
-        Draft(
-            as_name(table.name), table.source, _keys(table, tables[0], columns), _column_lines(table, tables, columns)
-        )
+        Draft(as_name(table.name), table.source, _keys(table, people), _column_lines(table, table is tables[0], people))
         for table in tables
     ]
-    return compose(name, _UNIT.format(unit=toml_string(unit)), drafts)
+    return compose(name, _say_unit(people), drafts)
 
 
-def _find_unit(tables: Sequence[FoundTable], columns: Mapping[str, Sequence[_Column]]) -> str:
-    """The first id of the first table, rather one that other tables have too; or every row."""
-    first, *others = (_ids(columns[table.name]) for table in tables)
-    shared = [name for name in first if any(name in other for other in others)]
-    return next((f"{as_name(tables[0].name)}.{name}" for name in (*shared, *first)), "row")
+def _say_unit(people: ProposedPeople) -> str:
+    """The line of the unit, and above it what is in doubt."""
+    listed = ", ".join([*map(_place, people.doubts[:_MOST_DOUBTS]), *["..."] * (len(people.doubts) > _MOST_DOUBTS)])
+    if people.unit is None:
+        return _ASKED.format(columns=listed) if people.doubts else _ROW
+    unit = _place(people.unit)
+    if not people.certain:
+        return _ASKED_UNIT.format(unit=unit, others=f" These look like keys too: {listed}." if listed else "")
+    return "\n".join([*([_OTHERS.format(columns=listed)] if listed else []), _UNIT.format(unit=unit)])
 
 
-def _ids(columns: Sequence[_Column]) -> list[str]:
-    return [column.name for column in columns if column.type == "id"]
+def _place(column: FoundColumn) -> str:
+    return f"{as_name(column.table.name)}.{column.name}"
 
 
-def _keys(table: FoundTable, first: FoundTable, columns: Mapping[str, Sequence[_Column]]) -> list[str]:
+def _keys(table: FoundTable, people: ProposedPeople) -> list[str]:
     lines = []
     if table.source_table is not None:
         lines.append(f"table = {toml_string(table.source_table)}")
@@ -122,37 +93,31 @@ def _keys(table: FoundTable, first: FoundTable, columns: Mapping[str, Sequence[_
         spelled = ", ".join(f"{key} = {_toml(value)}" for key, value in table.spelling.items())
         meant = f": 1{mark}234 is read as 1234" if (mark := table.spelling.get("thousands")) else ""
         lines.append(f"csv = {{ {spelled} }}  # as the file is written{meant}")
-    if table is not first:
-        lines.append(_PERSON.format(link=_propose_link(table, first, columns)))
-    return [*lines, _KEYS]
+    if people.is_row:
+        return [*lines, _PUBLIC]
+    if people.unit is None or table is not people.unit.table:
+        lines += [*_say_detour(table, people), _PERSON.format(link=_say_link(table, people))]
+    return [*lines, _CAP, _INSTEAD]
 
 
-def _propose_link(table: FoundTable, first: FoundTable, columns: Mapping[str, Sequence[_Column]]) -> str:
-    known = _ids(columns[first.name])
-    shared = next((name for name in _ids(columns[table.name]) if name in known), "?")
-    return f"{shared} -> {as_name(first.name)}.{shared}"
+def _say_link(table: FoundTable, people: ProposedPeople) -> str:
+    link = people.links.get(table.name)
+    if link is not None:
+        return f"{link.column.name} -> {_place(link.parent)}"
+    return "? -> ?" if people.unit is None else f"? -> {_place(people.unit)}"
 
 
-def _propose_columns(table: FoundTable) -> list[_Column]:
-    names = propose_names(name for name, _ in table.header)
-    return [
-        _propose_column(name, written, held, table.looks.get(written))
-        for place, (name, (written, held)) in enumerate(zip(names, table.header, strict=True))
-        if not numbers_rows(place, written) and written and written not in table.doubled
-    ]
+def _say_detour(table: FoundTable, people: ProposedPeople) -> list[str]:
+    """That a table is linked with the people's own one by a key which is not the unit, if it is so."""
+    if people.unit is None or table.name in people.links:
+        return []
+    key = find_shared_key(table, people.unit)
+    own = as_name(people.unit.table.name)
+    return [] if key is None else [_DETOUR.format(key=key.name, own=own, unit=_place(people.unit))]
 
 
-def _propose_column(name: str, written: str, held: str, look: ColumnLook | None) -> _Column:
-    by_name = guess_type(name)
-    if look is not None and by_name != "id":
-        return _Column(name, written, held, look.type, look.formats)
-    return _Column(name, written, held, by_name if by_name == "id" or not held else type_of(held))
-
-
-def _column_lines(
-    table: FoundTable, tables: Sequence[FoundTable], columns: Mapping[str, Sequence[_Column]]
-) -> list[str]:
-    lines = [*([_BOUNDS] if table is tables[0] else []), *([_LOOKED] if table.looks else [])]
+def _column_lines(table: FoundTable, first: bool, people: ProposedPeople) -> list[str]:
+    lines = [*([_BOUNDS] if first else []), *([_LOOKED] if table.looked_at else [])]
     for place, (written, _) in enumerate(table.header):
         if numbers_rows(place, written):
             called = f"The first column, {toml_string(written)}," if written else "The first column, which has no name,"
@@ -162,7 +127,21 @@ def _column_lines(
     lines += [
         f"# {toml_string(name)} is left out: the file has several columns of that name." for name in table.doubled
     ]
-    return [*lines, *(column.line() for column in columns[table.name])]
+    return [*lines, *(_column_line(column, people.uses(column)) for column in table.columns())]
+
+
+def _column_line(column: FoundColumn, is_key: bool) -> str:
+    kind = "id" if is_key else column.type
+    if kind is None:
+        return f"# {column.name} is left out: no type of column holds {toml_string(column.held)}"
+    first, *others = (column.look.formats if column.look is not None and kind == column.look.type else ()) or (None,)
+    keys = {"column": column.written if column.written != column.name else None, "type": kind, "format": first}
+    keys["timezone"] = "UTC" if kind == "timestamp" else None
+    inside = ", ".join(f"{key} = {toml_string(value)}" for key, value in keys.items() if value is not None)
+    hint = f"  # {_HINTS[kind]}" if kind in _HINTS else ""
+    if others:
+        hint += f"; {' and '.join(map(toml_string, others))} would read as many of these days: say which is meant"
+    return f"{column.name} = {{ {inside} }}{hint}"
 
 
 def _toml(value: str | Sequence[str]) -> str:

@@ -13,9 +13,9 @@ from adomnia.engines.duckdb.snapshots import Snapshots
 from adomnia.engines.registry import load_engine
 from adomnia.errors import Refusal
 from adomnia.inspection.databases import is_database, list_tables
-from adomnia.inspection.drafts import FoundTable
+from adomnia.inspection.found_tables import FoundTable
 from adomnia.inspection.layouts import find_layout, find_other_layout, is_text_file
-from adomnia.inspection.looks import look_at_table
+from adomnia.inspection.looks import look_at_keys, look_at_table
 from adomnia.postgres import check_url, describe
 
 if TYPE_CHECKING:
@@ -43,14 +43,15 @@ def find_tables(
 
     Of a URL they are those that are `chosen`, or all of its schema `public`.
     """
-    tables = [
-        table
+    places = [
+        (table, file)
         for file in files
         for table in (_find_tables(folder, file, look) if isinstance(file, Path) else _find_in_url(file, chosen, look))
     ]
+    tables = [table for table, _ in places]
     if len({as_name(table.name).lower() for table in tables}) < len(tables):
         raise Refusal("adomnia init", "was given two files of one name", "rename one: tables are called after files")
-    return tables
+    return look_at_keys(tables, [file for _, file in places if isinstance(file, Path)]) if look else tables
 
 
 def _find_tables(folder: Path, file: Path, look: bool) -> Iterator[FoundTable]:

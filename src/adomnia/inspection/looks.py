@@ -1,5 +1,5 @@
 # ruff: noqa: S608 - SQL is what this module writes, from names that are quoted
-"""Looks at the first rows of a file, if its owner says so, for types and formats; never for bounds or values."""
+"""Looks at a file, if its owner says so: for types, formats and keys that repeat; never for bounds or values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from adomnia.catalog.model import CsvFormat, SourceColumn, Table
 from adomnia.engines.duckdb.sources import file_source, make_runner, open_reader
-from adomnia.inspection.drafts import ColumnLook, FoundTable
+from adomnia.inspection.found_tables import ColumnLook
+from adomnia.inspection.key_values import KeyReader, count_keys
 from adomnia.inspection.layouts import is_text_file
 from adomnia.inspection.spellings import find_formats, find_missing, find_number_spelling, is_day
 from adomnia.privacy.expressions import Column
@@ -18,6 +19,8 @@ from adomnia.privacy.kinds import Text
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
+
+    from adomnia.inspection.found_tables import FoundTable
 
 LOOKED_AT = 20_000  # rows
 _ENOUGH = 0.95  # of the values there are: a few may be wrong, and `adomnia check --data` finds them
@@ -41,6 +44,31 @@ def look_at_table(table: FoundTable, path: Path) -> FoundTable:
     return replace(table, looks=looks, spelling={**table.spelling, **found})
 
 
+def look_at_keys(tables: Sequence[FoundTable], paths: Sequence[Path]) -> list[FoundTable]:
+    """The tables with which of their columns repeat, in all rows, and which lead from one table to another."""
+    with open_reader() as reader:
+        run = make_runner(reader.connection)
+        keys = [
+            KeyReader(
+                reader,
+                run,
+                table.name,
+                path,
+                table.source_table,
+                replace(_read_layout(table), null=tuple(table.spelling.get("null", ()))),
+                tuple(column.written for column in table.columns() if column.may_be_key),
+            )
+            for table, path in zip(tables, paths, strict=True)
+        ]
+        counts = count_keys(keys)
+    return [replace(table, keys=counts.get(table.name, {})) for table in tables]
+
+
+def _read_layout(table: FoundTable) -> CsvFormat:
+    layout = {key: str(value) for key, value in table.spelling.items()}
+    return CsvFormat(delimiter=layout.get("delimiter"), encoding=layout.get("encoding", "utf-8"))
+
+
 def _read_texts(table: FoundTable, path: Path) -> dict[str, list[str]]:
     """The different texts of the first rows of each column that holds texts."""
     left_out = {"", *table.doubled}
@@ -48,14 +76,13 @@ def _read_texts(table: FoundTable, path: Path) -> dict[str, list[str]]:
     columns = {f"c{place}": written for place, written in enumerate(spelled)}
     if not columns:
         return {}
-    layout = {key: str(value) for key, value in table.spelling.items()}
     read = Table(
         "looked_at",
         table.source,
         tuple(Column(name, Text()) for name in columns),
         source_table=table.source_table,
         source_columns=tuple((name, SourceColumn(written)) for name, written in columns.items()),
-        csv=CsvFormat(delimiter=layout.get("delimiter"), encoding=layout.get("encoding", "utf-8")),
+        csv=_read_layout(table),
     )
     with open_reader() as reader:
         run = make_runner(reader.connection)

@@ -11,6 +11,7 @@ from adomnia.catalog.read import FILE
 from adomnia.errors import Refusal
 from adomnia.inspection.columns import inspect_columns
 from adomnia.inspection.people import inspect_people
+from adomnia.inspection.repeats import find_repeats
 from adomnia.inspection.trials import Trials
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def inspect_data(catalog: Catalog) -> DataReport:
             readings += read
             mismatches += found
     people, found = inspect_people(catalog)
+    found += find_repeats(catalog)
     lines = [replace(each, line=_find_line(trials.document, each)) for each in (*mismatches, *found)]
     return DataReport(tuple(readings), tuple(people), tuple(lines))
 

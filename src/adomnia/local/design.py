@@ -59,6 +59,11 @@ class ResponseDesign(ABC):
     def reports(self) -> Iterator[Report]:
         """All possible reports: few for a small design, very many for a large one."""
 
+    @property
+    @abstractmethod
+    def longest_report(self) -> Report:
+        """One that takes the most digits to write: all others are made as long, wherever they are sent or kept."""
+
     @abstractmethod
     def supports(self, report: Report, answer: int) -> bool:
         """Whether a report supports an answer."""

@@ -79,6 +79,10 @@ class HadamardResponse(ResponseDesign):
     def reports(self) -> Iterator[Report]:
         return ((report,) for report in range(self.size))
 
+    @property
+    def longest_report(self) -> Report:
+        return (self.size - 1,)
+
     def supports(self, report: Report, answer: int) -> bool:
         return (report[0] & (answer + 1)).bit_count() % 2 == 0
 

@@ -72,6 +72,10 @@ class KaryResponse(ResponseDesign):
     def reports(self) -> Iterator[Report]:
         return ((answer,) for answer in range(self.number))
 
+    @property
+    def longest_report(self) -> Report:
+        return (self.number - 1,)
+
     def supports(self, report: Report, answer: int) -> bool:
         return report == (answer,)
 

@@ -1,11 +1,14 @@
 """Reports as they arrive: one for each token, for ever. A SQLite file beside survey.toml that its owner alone may read.
 
-Rows have neither time nor order: they lie by the hash of their token.
+Rows have no time, and are found by the hash of their token. Within a page SQLite puts new ones where there is room, so
+that the file shows in which order they came: it is written anew, by the hashes alone, whenever it is opened or closed.
+All reports of a survey are as long as its longest one.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import sqlite3
 from collections import Counter
 from contextlib import contextmanager
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["STORE", "ReportStore", "read_reports"]
 
 STORE = "reports.sqlite"
+_log = logging.getLogger("adomnia.survey")
 _COUNT = "SELECT report, COUNT(*) FROM reports GROUP BY report"
 _RESTORE = "put back a backup of it"
 _WAIT = "wait for that program or end it; your answer is kept on your device, so send it again later"
@@ -44,14 +48,14 @@ _TROUBLES = {
 FORMAT = FileFormat(
     name=f"The file of reports, {STORE},",
     application_id=0x41645252,  # "AdRR"
-    version=2,
+    version=3,
     tables=(
         "CREATE TABLE survey (digest TEXT NOT NULL)",
         "CREATE TABLE invitations (token BLOB PRIMARY KEY) WITHOUT ROWID",
         "CREATE TABLE reports (token BLOB PRIMARY KEY, report TEXT NOT NULL) WITHOUT ROWID",
         MARKS,
     ),
-    upgrades={1: (MARKS,)},
+    upgrades={1: (MARKS,), 2: ()},  # of 2, reports are of different lengths: `_belong` makes them alike
     troubles=_TROUBLES,
     unknown_trouble=Trouble("cannot be used", "look at its disk, then start the survey again"),
     fix_if_foreign="move it away",
@@ -63,13 +67,16 @@ class ReportStore:
     """The open file of one survey; a report is in it for good once `add` returns."""
 
     def __init__(self, file: AnchoredFile, survey: Survey) -> None:
-        self._file, self._survey = file, survey
+        self._file, self._survey, self._closed = file, survey, False
 
     @classmethod
     def open(cls, folder: Path, survey: Survey) -> Self:
         """Open the file of a survey, or create it."""
         with _explained():
-            return cls(AnchoredFile(folder / STORE, FORMAT, lambda file: _belong(file, survey)), survey)
+            file = AnchoredFile(folder / STORE, FORMAT, lambda file: _belong(file, survey))
+        store = cls(file, survey)
+        store.forget_order()  # as a process left it that was killed
+        return store
 
     def __enter__(self) -> Self:
         return self
@@ -78,8 +85,21 @@ class ReportStore:
         self.close()
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file, which does not show the order of arrival then."""
+        if not self._closed:
+            self.forget_order()
+        self._closed = True
         self._file.close()
+
+    def forget_order(self) -> None:
+        """Write the file so that nothing in it depends on the order in which reports came.
+
+        Where that cannot be, because the disk is full or others read all the time, it is left for the next time.
+        """
+        try:
+            self._file.rewrite()
+        except (OSError, sqlite3.Error) as error:
+            _log.warning("%s still shows the order of arrival: it %s.", STORE, explain_error(error, FORMAT).why)
 
     def invite(self, tokens: Iterable[str]) -> None:
         """Let these tokens report."""
@@ -94,7 +114,7 @@ class ReportStore:
         """
         if not self._survey.design.is_report(report):
             raise Refusal("The report", "is none that this survey can have", "load the page again", code="bad_report")
-        digest, written = self._hash(token), json.dumps(report)
+        digest, written = self._hash(token), _write(report, self._survey)
         with _explained(), self._file.write() as file:
             if self._survey.invited and _find(file, "SELECT 1 FROM invitations WHERE token = ?", digest) is None:
                 why, fix = "was not invited", "use the link that you were sent"
@@ -125,14 +145,23 @@ def read_reports(folder: Path, survey: Survey) -> Counter[Report]:
         return store.counts()
 
 
+def _write(report: Report, survey: Survey) -> str:
+    """A report as text, with spaces behind it: as long as the longest one of the survey."""
+    return json.dumps(report).ljust(len(json.dumps(survey.design.longest_report)))
+
+
 def _belong(file: sqlite3.Connection, survey: Survey) -> None:
     """Make a new file one of this survey; refuse one of another."""
+    file.execute("PRAGMA secure_delete = ON")  # what is deleted is overwritten in the file
     kept = _find(file, "SELECT digest FROM survey")
     if kept is None:
         file.execute("INSERT INTO survey VALUES (?)", (survey.digest,))
     elif kept != (survey.digest,):
         why = "holds reports to another survey than survey.toml describes"
         raise Refusal(FORMAT.name, why, "put survey.toml back as it was", code="survey_changed")
+    length = len(_write(survey.design.longest_report, survey))
+    pad = "UPDATE reports SET report = report || SUBSTR(?, 1, ? - LENGTH(report)) WHERE LENGTH(report) < ?"
+    file.execute(pad, (" " * length, length, length))
 
 
 def _find(file: sqlite3.Connection, query: str, *values: bytes) -> tuple[object, ...] | None:

@@ -82,6 +82,10 @@ class SubsetSelection(ResponseDesign):
     def reports(self) -> Iterator[Report]:
         return combinations(range(self.number), self.size)
 
+    @property
+    def longest_report(self) -> Report:
+        return tuple(range(self.number - self.size, self.number))
+
     def supports(self, report: Report, answer: int) -> bool:
         return answer in report
 

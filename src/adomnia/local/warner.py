@@ -58,6 +58,10 @@ class Warner(ResponseDesign):
     def reports(self) -> Iterator[Report]:
         return iter(((0,), (1,)))
 
+    @property
+    def longest_report(self) -> Report:
+        return (1,)
+
     def supports(self, report: Report, answer: int) -> bool:
         return report == (answer,)
 

@@ -50,12 +50,16 @@ class Finding:
         return self.price.epsilon if isinstance(self.price, Approximate) else self.price.rho
 
     def __str__(self) -> str:
+        return self.say("people")
+
+    def say(self, who: str) -> str:
+        """How values are found, in a sentence; `who` has them: people, or rows where each is hidden by itself."""
         names = " and ".join(describe(key.written) for key in in_words(self.query).keys if isinstance(key, Bucket))
         price = f"{'epsilon' if isinstance(self.price, Approximate) else 'rho'} {show_up(self.amount)}"
         fewer = f", and none that fewer than {self.minimum:,} have" if self.minimum > 1 else ""
         return (
             f"Values of {names} are found first, for {price} and delta {show_up(self.price.delta)}: "
-            f"one that about {self.threshold.people:,} people have is named every second time{fewer}"
+            f"one that about {self.threshold.people:,} {who} have is named every second time{fewer}"
         )
 
     def choose(self, named: Sequence[Values], people: Integers) -> tuple[Values, ...]:

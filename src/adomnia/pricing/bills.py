@@ -12,6 +12,7 @@ from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.mechanisms.propose_test_release import ProposeTestRelease
 from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.mechanisms.smooth import SmoothNoise
+from adomnia.pricing.notes import hides_rows
 from adomnia.privacy.amounts import show_up
 from adomnia.privacy.enclosures import sqrt_up
 from adomnia.privacy.events import Concentrated
@@ -85,7 +86,8 @@ def format_cost(event: Event) -> str:
 
 def measurement_table(quote: Quote) -> TextTable:
     """One line for each noisy measurement; of very many, the first, and how many others there are."""
-    headings = ("Measured", "Groups", "One person moves it by", "Because", "Noise", "Price")
+    who = "row" if hides_rows(quote.notes) else "person"
+    headings = ("Measured", "Groups", f"One {who} moves it by", "Because", "Noise", "Price")
     rows = [_measurement_row(quote, line) for line in quote.measurements[:_MOST_LINES]]
     others = len(quote.measurements) - len(rows)
     if others:

@@ -12,7 +12,7 @@ from adomnia.privacy.units import ROW
 from adomnia.statistics.population.registry import is_about_population
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from adomnia.catalog.model import Catalog
     from adomnia.plans.plan import Plan
@@ -34,6 +34,11 @@ def list_notes(plan: Plan, catalog: Catalog) -> tuple[str, ...]:
         *_tell_left_out(plan),
         *_tell_compared(plan),
     )
+
+
+def hides_rows(notes: Sequence[str]) -> bool:
+    """Whether a question with these notes hides each row by itself, and not each person."""
+    return EACH_ROW in notes
 
 
 def is_of_population(plan: Plan) -> bool:

@@ -1,6 +1,6 @@
 """What a plan costs and how far off its answer may be: from public facts alone, before any data is read."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
@@ -23,7 +23,7 @@ from adomnia.pricing.bills import error_table, measurement_table, quote_notes
 from adomnia.pricing.caps import Cap
 from adomnia.pricing.effort import without_effort
 from adomnia.pricing.findings import cost, list_findings, total_price
-from adomnia.pricing.notes import list_suppositions
+from adomnia.pricing.notes import hides_rows, list_suppositions
 from adomnia.pricing.parts import amount, bill, split_price
 from adomnia.pricing.questions import Priced
 from adomnia.pricing.supposed import Supposed
@@ -154,12 +154,22 @@ def _list_measures(plan: Plan, price: Price) -> Round:
     return distinct
 
 
-def quote_plan(
-    plan: Plan, price: Price, confidence: float = 0.95, *, together: bool = False, rows: int | None = None
+def quote_plan(  # noqa: PLR0913 - what a question is asked with, and what is told of it
+    plan: Plan,
+    price: Price,
+    confidence: float = 0.95,
+    *,
+    together: bool = False,
+    rows: int | None = None,
+    notes: Sequence[str] = (),
 ) -> Quote:
-    """Cost and expected error, without touching data; with high effort, those that are known: with the normal one."""
+    """Cost and expected error, without touching data; with high effort, those that are known: with the normal one.
+
+    By the `notes` of the question it tells whether one person moves a measurement, or one row.
+    """
     effort, event, plan = plan.effort, bill((plan, price)), without_effort(plan)
-    measured = tuple(_measurement(measure, plan.relation) for measure in list_measures(plan, price))
+    why = _why_of_rows if hides_rows(notes) else _why
+    measured = tuple(_measurement(measure, plan.relation, why) for measure in list_measures(plan, price))
     expected = _expect_outputs(plan, price, (confidence, plan.rows if together else 1), rows)
     rows = rows or SUPPOSED_ROWS
     return Quote(price, event, confidence, expected, measured, together=together, effort=effort, rows=rows)
@@ -191,7 +201,7 @@ def quote_questions(asked: Sequence[Priced], confidence: float, together: bool, 
     """The quote of a question, or one of all questions of a batch: what two of them share stands there once."""
     quotes = [
         replace(
-            quote_plan(each.plan, each.price, confidence, together=together, rows=rows),
+            quote_plan(each.plan, each.price, confidence, together=together, rows=rows, notes=each.notes),
             caps=each.caps,
             notes=(*each.notes, *list_suppositions(each.plan)),
         )
@@ -216,7 +226,10 @@ def quote_questions(asked: Sequence[Priced], confidence: float, together: bool, 
 
 
 def _searches(asked: Sequence[Priced]) -> tuple[Search, ...]:
-    return tuple(Search(str(each), each.price, each.threshold.people, each.minimum) for each in list_findings(asked))
+    who = "rows" if any(hides_rows(each.notes) for each in asked) else "people"
+    return tuple(
+        Search(each.say(who), each.price, each.threshold.people, each.minimum) for each in list_findings(asked)
+    )
 
 
 def _expect(output: Output, rows: Relation, supposed: Supposed, sure: tuple[float, int]) -> Iterator[Expected]:
@@ -245,14 +258,14 @@ def _expected(name: str, words: str, error: float, estimate: Estimate, rows: int
     return Expected(name, words, error if isfinite(error) else None, rows, relative, estimate.method, estimate.dates)
 
 
-def _measurement(measure: Measure, rows: Relation) -> Measurement:
+def _measurement(measure: Measure, rows: Relation, why: Callable[[Query], str]) -> Measurement:
     spend(_STEPS_OF_A_MEASUREMENT)
     query = measure.query
     return Measurement(
         describe_query(in_words(query), rows),
         prod(query.result_shape),
         query.sensitivity(),
-        _why(query),
+        why(query),
         measure.mechanism,
         measure.price,
         _bounds(query),
@@ -286,13 +299,28 @@ def _why(query: Query) -> str:
     has = f"a person has at most {rows:,} row{'s' if rows > 1 else ''} here"
     if has_blocks(query.relation):
         has = f"a person changes the row of their block here: at most {rows:,} rows, those before and after"
+    return has + _each_of(query)
+
+
+def _why_of_rows(query: Query) -> str:
+    """The same where each row is hidden by itself."""
+    rows = query.relation.rows_per_person
+    if isinstance(query.aggregate, BlockEstimates):
+        return "a row is in one block, and moves its estimates alone"
+    counts = "a row counts once here" if rows == 1 else f"a row counts at most {rows:,} times here"
+    if has_blocks(query.relation):
+        counts = f"a row changes that of its block here: at most {rows:,} rows, those before and after"
+    return counts + _each_of(query)
+
+
+def _each_of(query: Query) -> str:
     match query.aggregate:
         case Total(magnitude=magnitude):
-            return f"{has}, each of at most {magnitude:,} steps"
+            return f", each of at most {magnitude:,} steps"
         case Vector(row=row, columns=columns):
             together = f"{row.l1.numerator:,}" if row.l1.denominator == 1 else f"{float(row.l1):,g}"
-            return f"{has}, each of at most {together}" + (f" in all {columns} sums together" if columns > 1 else "")
-    return has
+            return f", each of at most {together}" + (f" in all {columns} sums together" if columns > 1 else "")
+    return ""
 
 
 def check_drawable(measure: Measure, price: AnyPrice) -> None:

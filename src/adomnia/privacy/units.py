@@ -28,7 +28,7 @@ class Unit:
 
     @classmethod
     def parse(cls, text: str) -> Unit:
-        """The unit as a catalog writes it: `table.column`, or `row` where every row is a person of its own."""
+        """The unit as a catalog writes it: `table.column`, or `row` where every row is hidden by itself."""
         if text == "row":
             return ROW
         table, _, column = text.partition(".") if isinstance(text, str) else ("", "", "")
@@ -39,13 +39,20 @@ class Unit:
     def __str__(self) -> str:
         return f"{self.table}.{self.column}" if self.table else "row"
 
-    def promise(self) -> str:
-        """What is hidden, in a sentence for owners and analysts."""
-        person = f"one person (one value of {self}) with all their rows" if self.table else "one row"
+    @property
+    def noun(self) -> str:
+        """What is hidden, in a word: a person, or a row."""
+        return "person" if self.table else "row"
+
+    def promise(self, rows: str = "one row") -> str:
+        """What is hidden, in a sentence for owners and analysts; `rows` says of which tables a row may be."""
+        hidden = f"one person (one value of {self}) with all their rows" if self.table else f"{rows}, not of one person"
+        them = "them" if self.table else "it"
         return (
-            f"Hidden is the presence of {person}: adding or removing them keeps the probability of every answer within "
-            "the stated (epsilon, delta). Replacing them by another costs at most (2 epsilon, (1 + e^epsilon) delta)."
+            f"Hidden is the presence of {hidden}: adding or removing {them} keeps the probability of every answer "
+            f"within the stated (epsilon, delta). Replacing {them} by another costs at most "
+            "(2 epsilon, (1 + e^epsilon) delta)."
         )
 
 
-ROW = Unit("", "")  # every row is a person of its own
+ROW = Unit("", "")  # every row is hidden by itself

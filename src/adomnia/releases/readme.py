@@ -34,7 +34,7 @@ def write_readme(release: Release) -> str:
             "",
             *_say_how(release),
             "",
-            "## The people it stands for",
+            "## What it stands for",
             "",
             "| column | type | values |",
             "|---|---|---|",
@@ -58,11 +58,11 @@ def write_readme(release: Release) -> str:
 def _say_what(release: Release) -> Iterator[str]:
     if not _has_estimates(release):
         yield (
-            f"Synthetic rows: {release.table.num_rows:,} made-up people, drawn so that counts of them come close to "
-            "counts of the people of a private table. No row is a person."
+            f"Synthetic rows: {release.table.num_rows:,} made-up ones, drawn so that counts of them come close to "
+            "counts of a private table. No row is a person."
         )
     else:
-        yield "Noisy counts of the people of a private table, by the values of its columns."
+        yield "Noisy counts of a private table, by the values of its columns."
     yield ""
     yield "It is the answer to this question:"
     yield ""
@@ -130,7 +130,7 @@ def _say_limits(release: Release) -> Iterator[str]:
         )
         yield "Single rows mean nothing, and standard errors computed as if rows were people are too small."
     else:
-        yield "Counts of cells with few people are mostly noise."
+        yield "Small counts are mostly noise."
     yield "It tells about the version of the data above, and does not change when the data does."
     yield from release.notes
 

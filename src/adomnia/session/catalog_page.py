@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from adomnia.catalog.model import Catalog
 from adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity, Text
+from adomnia.privacy.units import ROW
 from adomnia.releases.model import describe_levels
 from adomnia.tables import TextTable, html_lines
 
@@ -15,9 +16,11 @@ if TYPE_CHECKING:
 
     from adomnia.catalog.model import Table
     from adomnia.privacy.kinds import Kind
+    from adomnia.privacy.units import Unit
     from adomnia.session.release_store import ReleaseEntry
 
 _HEADINGS = ("Table", "Rows of a person", "Column", "Type", "Values")
+_HEADINGS_BY_ROW = ("Table", "Hidden", *_HEADINGS[2:])
 _LISTED = 6  # values of a category
 
 
@@ -43,7 +46,8 @@ def show_catalog(catalog: Catalog, releases: Sequence[ReleaseEntry] = ()) -> Cat
 
 
 def _list_columns(catalog: Catalog) -> TextTable:
-    return TextTable(_HEADINGS, tuple(row for table in catalog.tables for row in _list_rows(table)))
+    headings = _HEADINGS_BY_ROW if catalog.unit == ROW else _HEADINGS
+    return TextTable(headings, tuple(row for table in catalog.tables for row in _list_rows(table, catalog.unit)))
 
 
 def _list_releases(releases: Sequence[ReleaseEntry]) -> TextTable:
@@ -55,8 +59,9 @@ def _list_releases(releases: Sequence[ReleaseEntry]) -> TextTable:
     return TextTable(("Release", "Column", "Type", "Values"), tuple(rows))
 
 
-def _list_rows(table: Table) -> list[tuple[str, ...]]:
-    rows = "public" if table.public else f"at most {table.rows_per_person:,}"
+def _list_rows(table: Table, unit: Unit) -> list[tuple[str, ...]]:
+    kept = "each row by itself" if unit == ROW else f"at most {table.rows_per_person:,}"
+    rows = "public" if table.public else kept
     first = [(table.name, rows), *[("", "")] * (len(table.columns) - 1)]
     return [
         (*told, column.name, str(column.kind), _describe_values(column.kind))

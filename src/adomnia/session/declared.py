@@ -107,7 +107,7 @@ def read_unit(given: GivenTables, written: str) -> Unit:
     if written == EACH_ROW:
         named = [name for name in given.private if EACH_ROW in given.frames[name].column_names]
         if named:
-            why = "is a column of the table, and as a unit it means that every row is a person of its own"
+            why = "is a column of the table, and as a unit it means that every row is hidden by itself"
             raise Refusal(f"Unit {EACH_ROW}", why, "rename the column", code="ambiguous_unit")
         return ROW
     if given.single:

@@ -76,6 +76,7 @@ class PageFrame:
     path: str
     links: tuple[PageLink, ...]
     open_account: Callable[[], Filter] | None = None  # of an analyst
+    hides: str = "person"  # or "row", where each is hidden by itself
 
     @cached_property
     def purse(self) -> Purse | None:
@@ -102,7 +103,8 @@ def build_frame(path: str, visit: Visit) -> PageFrame:
     visitor, catalog = visit.visitor, visit.curator.catalog
     account = partial(visit.curator.ledger.account, visitor.name) if visit.is_analyst else None
     links, csrf = LINKS[visitor.role], visitor.csrf or ""
-    return PageFrame(catalog.name, catalog.version, visitor.name, visitor.role, csrf, path, links, account)
+    about, hides = (catalog.name, catalog.version), catalog.unit.noun
+    return PageFrame(*about, visitor.name, visitor.role, csrf, path, links, account, hides)
 
 
 def find_start(role: Role) -> str:

@@ -5,15 +5,22 @@ from fractions import Fraction
 from math import exp
 
 from adomnia.catalog.model import Profile
+from adomnia.privacy.units import ROW, Unit
 from adomnia.server.console.data.contributions import describe_moves, view_profile
 from kit.catalogs import belongings, people
 
+PERSON = Unit("people", "person_id")
+
 
 def test_one_person_counts_at_most_as_often_as_is_declared():
-    assert describe_moves(people()) == "One person counts at most once: they move COUNT(*) by at most 1."
-    assert describe_moves(belongings("visits")).startswith("One person counts at most 10 times")
+    assert describe_moves(people(), PERSON) == "One person counts at most once: they move COUNT(*) by at most 1."
+    assert describe_moves(belongings("visits"), PERSON).startswith("One person counts at most 10 times")
     chosen = replace(belongings("visits"), profile_epsilon=Fraction(1, 10))
-    assert describe_moves(chosen).endswith("Each question takes the number that suits its price.")
+    assert describe_moves(chosen, PERSON).endswith("Each question takes the number that suits its price.")
+
+
+def test_where_the_unit_is_a_row_no_person_is_spoken_of():
+    assert describe_moves(people(), ROW) == "One row counts once: it moves COUNT(*) by at most 1."
 
 
 def test_a_profile_is_bars_with_a_margin():

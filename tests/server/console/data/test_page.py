@@ -189,3 +189,25 @@ def test_what_is_shown_is_counted_as_all_free_work_is(shared_house):
 def test_an_example_costs_little_of_what_there_is(epsilon, policy, amount):
     held = replace(policy, ceiling=None if policy.ceiling is None else Fraction(policy.ceiling))
     assert choose_amount(Analyst("alice", Budget(Fraction(epsilon)), held)) == amount
+
+
+HONEST = re.compile(r"not (of )?(one|to a) person|rows of a person|one person, or one row|as one person may")
+ABOUT_A_PERSON = re.compile(r"\b(one person|a person|whose row|these people|household)\b", re.IGNORECASE)
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("alice", "/data"),
+        ("alice", "/data/people"),
+        ("alice", "/budget"),
+        ("alice", "/ask"),
+        ("olga", "/owner"),
+        ("olga", "/owner/catalog"),
+    ],
+)
+def test_where_each_row_is_hidden_by_itself_no_page_promises_it_of_a_person(served, name, path):
+    rows = replace(people(), columns=(category("city", "Oslo", "Rome"), whole("age", 0, 120)))
+    said = texts(read(served(gather([rows], unit="row")), path, name))
+    found = [said[match.start() - 40 : match.end() + 40] for match in ABOUT_A_PERSON.finditer(said)]
+    assert [each for each in found if not HONEST.search(each)] == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from adomnia.pricing.notes import OF_POPULATION
+from adomnia.pricing.notes import OF_POPULATION, hides_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -78,11 +78,14 @@ def _tell_intervals(answer: Answer) -> Iterator[Thing]:
     """What intervals hold; a method says that itself, among its notes."""
     if answer.figure or not any(hasattr(column, "estimate") for column in answer.columns):
         return
+    these = "rows" if hides_rows(answer.notes) else "people"
     if any(note.startswith(OF_POPULATION) for note in answer.notes):
-        says = "It allows for the noise, and for the chance in who is among these people."
+        who = "which are among these rows" if these == "rows" else "who is among these people"
+        says = f"It allows for the noise, and for the chance in {who}."
         yield Thing("The interval is about the population.", says)
     else:
-        says = "It is about the exact answer for these people. It does not say how far they are from everybody else."
+        others = "all others" if these == "rows" else "everybody else"
+        says = f"It is about the exact answer for these {these}. It does not say how far they are from {others}."
         yield Thing("The interval is about the noise.", says)
 
 

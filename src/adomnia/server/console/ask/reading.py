@@ -53,19 +53,24 @@ def read_plan(plan: Plan, *, by_row: bool = False) -> tuple[Piece, ...]:
     """The sentence of a plan, which depends on nothing else; `by_row` where it is rows that are protected."""
     measured = [output for output in plan.outputs if output.source not in plan.keys]
     outputs = [list(_read_output(output, plan)) for output in measured]
-    said = [*_read_keys(plan), *_join_pieces(outputs), *_read_rows(plan.relation), Piece(". ")]
+    said = [
+        *_read_keys(plan, "rows" if by_row else "people"),
+        *_join_pieces(outputs),
+        *_read_rows(plan.relation),
+        Piece(". "),
+    ]
     first = Piece(said[0].text[:1].upper() + said[0].text[1:], said[0].code)
     return _merge([first, *said[1:], *_read_choice(plan), *_read_people(plan.relation, by_row)])
 
 
-def _read_keys(plan: Plan) -> Iterator[Piece]:
+def _read_keys(plan: Plan, who: str) -> Iterator[Piece]:
     if not plan.keys:
         return
     names = [[Piece(_name_of(key, plan), code=True)] for key in plan.keys]
     if any(is_open(key) for key in plan.keys):
         yield Piece("for each value of ")
         yield from _join_pieces(names)
-        yield Piece(" that enough people share: ")
+        yield Piece(f" that enough {who} share: ")
         return
     yield Piece(f"for each of {plan.rows:,} {'values' if len(names) == 1 else 'groups'} of ")
     yield from _join_pieces(names)

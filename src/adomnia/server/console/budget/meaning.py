@@ -22,7 +22,7 @@ __all__ = ["BudgetMeaning", "Dot", "Picture", "draw_dots", "explain_budget"]
 
 _DOTS, _ROW, _PITCH = 100, 10, 20
 _HOUSEHOLD = 4
-_BEFORE = "the chance that somebody gives that one person is in the data"
+_BEFORE = "the chance that somebody gives that one {} is in the data"
 _LEAST_PART = 0.01  # of a dot that is drawn at all
 
 
@@ -70,14 +70,14 @@ class Belief:
     tested: bool
 
 
-def explain_budget(account: Filter, last: Spent | None, prior: int) -> BudgetMeaning:
+def explain_budget(account: Filter, last: Spent | None, prior: int, hidden: str = "person") -> BudgetMeaning:
     """The four pictures: before, the last question, all so far, the whole budget. `prior` is so many in 100."""
     before = prior / 100
     asked = None if last is None else _judge_spent(last, before)
     so_far = _judge_spent(account.spent, before) if account.spent.rho_units else None  # whatever is paid has a rho
     whole = _judge_budget(account.budget, before)
     pictures = (
-        Picture("Before any answer", "", _in_hundred(before), _BEFORE, draw_dots(before, before)),
+        Picture("Before any answer", "", _in_hundred(before), _BEFORE.format(hidden), draw_dots(before, before)),
         _picture("Your last question", asked, before, "after it"),
         _picture("All yours so far", so_far, before, "after all your answers"),
         _picture("Your whole budget", whole, before, "after all that it pays for"),

@@ -68,7 +68,9 @@ def _fill(visit: Visit, kept: History, prior: int) -> dict[str, Any]:
         "since": debits[-1].debit.at if debits else "",
         "more": _count_more(personal, debits[0].debit.cost, currency) if debits else None,
         "complete": kept.complete,
-        "meaning": explain_budget(personal, debits[0].debit.cost if debits else None, prior),
+        "meaning": explain_budget(
+            personal, debits[0].debit.cost if debits else None, prior, visit.curator.catalog.unit.noun
+        ),
         "priors": _PRIORS,
     }
 

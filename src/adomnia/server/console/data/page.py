@@ -93,7 +93,7 @@ def _build_table_page(visit: Visit, name: str) -> Page:
         "view": view,
         "sources": () if view is None else list_sources(view, catalog),
         "row": describe_row(table, catalog) if view is None else "",
-        "moves": "" if table.public else describe_moves(table),
+        "moves": "" if table.public else describe_moves(table, catalog.unit),
         "columns": describe_columns(table),
         "profile": view_profile(table.profile),
         "joins": offer_joins(catalog, joins[:_MOST_JOINS]),

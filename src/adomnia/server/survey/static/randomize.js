@@ -49,6 +49,7 @@ const DESIGNS = {
     draw(design, categories, answer) {
       return [flip(...readNumber(design.truth)) ? answer : 1 - answer];
     },
+    longest: () => [1],
     supports: (design, report, answer) => report[0] === answer,
   },
   unrelated: {
@@ -56,6 +57,7 @@ const DESIGNS = {
       if (flip(...readNumber(design.truth))) return [answer];
       return [flip(...readNumber(design.innocuous)) ? 0 : 1];
     },
+    longest: () => [1],
     supports: (design, report, answer) => report[0] === answer,
   },
   kary: {
@@ -64,6 +66,7 @@ const DESIGNS = {
       if (flip(odds, odds + unit * BigInt(categories - 1))) return [answer];
       return [(answer + 1 + drawNumber(categories - 1)) % categories];
     },
+    longest: (design, categories) => [categories - 1],
     supports: (design, report, answer) => report[0] === answer,
   },
   hadamard: {
@@ -74,6 +77,7 @@ const DESIGNS = {
       const agrees = flip(odds, odds + unit);
       return [isEven(drawn & row) === agrees ? drawn : drawn ^ (row & -row)];
     },
+    longest: (design, categories) => [rowsOf(categories) - 1],
     supports: (design, report, answer) => isEven(report[0] & (answer + 1)),
   },
   subset: {
@@ -89,6 +93,10 @@ const DESIGNS = {
       }
       return own.concat(others.slice(0, size - own.length)).sort((first, second) => first - second);
     },
+    longest(design, categories) {
+      const size = Number(readNumber(design.size)[0]);
+      return [...Array(categories).keys()].slice(categories - size);
+    },
     supports: (design, report, answer) => report.includes(answer),
   },
 };
@@ -97,6 +105,11 @@ const DESIGNS = {
 export function randomize(design, categories, answer) {
   if (!Number.isInteger(answer) || answer < 0 || answer >= categories) throw new RangeError("There is no such answer.");
   return DESIGNS[design.name].draw(design, categories, answer);
+}
+
+// A report that takes the most digits: all are made as long, so that the length of what is sent says nothing.
+export function findLongest(design, categories) {
+  return DESIGNS[design.name].longest(design, categories);
 }
 
 // The answers that a report stands for.

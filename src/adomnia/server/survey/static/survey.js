@@ -1,5 +1,5 @@
 // The page of a survey: it randomises an answer once, remembers the result for good, and sends nothing else.
-import { listSupported, randomize } from "./randomize.js";
+import { findLongest, listSupported, randomize } from "./randomize.js";
 
 const TOKEN = /^[0-9a-f]{32}$/;
 const answers = document.getElementById("answers");
@@ -61,12 +61,18 @@ function describe(survey, report) {
   return `${report.length === 1 && stood.length === 1 ? "The randomised answer is" : "The randomised answer stands for"} ${words}.`;
 }
 
+// As many bytes for every report of a survey: JSON allows spaces behind it.
+function write(survey, kept) {
+  const written = (report) => JSON.stringify({ survey: survey.id, token: kept.token, report });
+  return written(kept.report).padEnd(written(findLongest(survey.design, survey.answers.length)).length);
+}
+
 async function post(survey, kept) {
   const response = await fetch("/reports", {
     method: "POST",
     credentials: "omit",
     headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ survey: survey.id, token: kept.token, report: kept.report }),
+    body: write(survey, kept),
   });
   return [response.status, response.ok ? null : (await response.json()).error];
 }

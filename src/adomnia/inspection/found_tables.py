@@ -1,0 +1,116 @@
+"""What a file shows of a table before there is a catalog, and the columns that a draft proposes for it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+from adomnia.catalog.write import type_of
+from adomnia.inspection.key_names import KeyRank, read_key_name
+from adomnia.inspection.names import guess_type, numbers_rows, propose_names
+
+if TYPE_CHECKING:
+    from adomnia.inspection.key_names import KeyName
+    from adomnia.inspection.key_values import KeyCount
+
+__all__ = ["ColumnLook", "FoundColumn", "FoundTable", "Spelling"]
+
+Spelling: TypeAlias = Mapping[str, str | Sequence[str]]
+
+
+@dataclass(frozen=True)
+class ColumnLook:
+    """The type that the values of a column have, and the formats that read its days, where they are not the usual."""
+
+    type: str
+    formats: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class FoundTable:
+    """What a file shows of one table: its columns with the engine's types ("" in a text file), and how it spells.
+
+    `looks` and `keys` are there, by the names that the file has, only if the owner let us look at the data.
+    """
+
+    name: str
+    source: str
+    header: Sequence[tuple[str, str]]
+    source_table: str | None = None
+    spelling: Spelling = field(default_factory=dict)
+    looks: Mapping[str, ColumnLook] = field(default_factory=dict)
+    keys: Mapping[str, KeyCount] = field(default_factory=dict)
+
+    @property
+    def doubled(self) -> list[str]:
+        """The names that several columns have: nobody can tell which of them is meant."""
+        return [name for name, columns in Counter(name for name, _ in self.header).items() if columns > 1 and name]
+
+    @property
+    def looked_at(self) -> bool:
+        """Whether the owner let us look at the data."""
+        return bool(self.looks or self.keys)
+
+    def doubled_columns(self) -> list[FoundColumn]:
+        """One column for each name that several have: none of them can be declared."""
+        return [
+            FoundColumn(self, name, written, "")
+            for name, written in zip(propose_names(self.doubled), self.doubled, strict=True)
+        ]
+
+    def columns(self) -> list[FoundColumn]:
+        """The columns that have a name of their own, and number no rows."""
+        names = propose_names(name for name, _ in self.header)
+        return [
+            FoundColumn(self, name, written, held)
+            for place, (name, (written, held)) in enumerate(zip(names, self.header, strict=True))
+            if not numbers_rows(place, written) and written and written not in self.doubled
+        ]
+
+
+@dataclass(frozen=True)
+class FoundColumn:
+    """A column of a file: its table, the name that is proposed and the one in the file, and what the file holds."""
+
+    table: FoundTable
+    name: str
+    written: str
+    held: str
+
+    @property
+    def key(self) -> KeyName:
+        """Whether it looks like a key, by the names of the column and of its table."""
+        return read_key_name(self.written, self.table.name)
+
+    @property
+    def count(self) -> KeyCount | None:
+        """How often its values repeat, if the owner let us look."""
+        return self.table.keys.get(self.written)
+
+    @property
+    def look(self) -> ColumnLook | None:
+        """The type and formats of its values, if the owner let us look."""
+        return self.table.looks.get(self.written)
+
+    @property
+    def is_id(self) -> bool:
+        """Whether its name is that of an id, whatever the values look like."""
+        return guess_type(self.name) == "id" or self.key.rank is KeyRank.PERSON_KEY
+
+    @property
+    def type(self) -> str | None:
+        """The type that is proposed, or None where no type of column holds such values."""
+        if self.is_id:
+            return "id"
+        if self.look is not None:
+            return self.look.type
+        return type_of(self.held) if self.held else guess_type(self.name)
+
+    @property
+    def may_be_key(self) -> bool:
+        """Whether its values could be keys: its name says so, or is none of a measure, and they are whole or texts."""
+        if self.type is None:
+            return False
+        return self.key.rank > KeyRank.NONE or (guess_type(self.name) == "text" and self.type in {"text", "integer"})
