@@ -20,7 +20,6 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools")]
 
 from foreseen_errors import render_table  # noqa: E402 - found through the path above, like what follows
-from kit.core_lines import ADDED, PACKAGE, count_added, count_core, lines_of_code  # noqa: E402
 
 from adomnia.catalog.document_keys import FILE_ENDINGS  # noqa: E402
 from adomnia.catalog.model import POLICIES  # noqa: E402
@@ -35,6 +34,7 @@ from adomnia.methods.registry import METHODS  # noqa: E402
 from adomnia.privacy.expressions import FUNCTIONS  # noqa: E402
 from adomnia.statistics.registry import STATISTICS  # noqa: E402
 from adomnia.version import __version__  # noqa: E402
+from kit.core_lines import ADDED, PACKAGE, count_added, count_core, lines_of_code  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -107,8 +107,7 @@ def render_page() -> str:
         [
             "# Facts",
             "",
-            f"What version {__version__} has. `make facts` writes this page from the registries and the files, and a "
-            "test compares.",
+            f"What version {__version__} has. `make facts` writes this page from the source, and a test compares.",
             "",
             "| | number | which |",
             "|---|---:|---|",

@@ -10,10 +10,9 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kit.example import write_example
-
 import adomnia
 from adomnia.explaining.methods import list_methods
+from kit.example import write_example
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,10 +38,8 @@ def render_table() -> str:
             if _size(found[-1]) is None:
                 silent.append(f"`{page.name}`")
             else:
-                cells = " | ".join(map(_write, found))
-                lines.append(
-                    f"| [`{page.name}`](#{page.name}) | `{found[-1].name}` | {cells} | {_find_useful(found)} |"
-                )
+                name, number = f"[`{page.name}`](#{page.name})", f"`{found[-1].name}`"
+                lines.append(f"| {' | '.join([name, number, *map(_write, found), _find_useful(found)])} |")
     return "\n".join([*lines, "", f"No error is foreseen for {', '.join(silent)}."])
 
 
