@@ -175,6 +175,10 @@ def test_every_option_of_every_command_is_on_the_page_of_the_command_line():
         assert [option for option in options if option not in sections[name]] == []
 
 
+def test_the_readme_is_two_screens():
+    assert len(README.read_text().splitlines()) <= 110
+
+
 def test_every_statistic_is_in_the_readme():
     assert [name for name in STATISTICS if f"`{name}`" not in README.read_text()] == []
 
