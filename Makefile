@@ -20,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: run test $(PARTS) screenshots gallery check bench editor soak clean help
+.PHONY: run test $(PARTS) screenshots gallery facts check bench editor soak clean help
 
 run: $(VENV)/installed $(EXAMPLE)/people.parquet  ## install if needed, make the example data, ask a first question, open the console
 	@echo 'A first question to 20,000 made-up people, paid with epsilon 0.5 (asked again, it is free):'
@@ -77,6 +77,9 @@ gallery: $(VENV)/installed-dev  ## the papers' figures and numbers beside ours, 
 	$(BIN)/python tools/gallery.py
 	$(BIN)/python tools/papers.py
 	$(BIN)/python tools/location_error_table.py
+
+facts: $(VENV)/installed-dev  ## what pages count and list: docs/facts.md, the reference of methods, numbers and tables between marks
+	$(BIN)/python tools/facts.py
 
 check: $(VENV)/installed-dev lint  ## the fast part of `make test`: lint, types, quick tests
 	$(PYTEST) -q -x -n auto --dist worksteal --quick

@@ -7,14 +7,13 @@ import re
 from collections import defaultdict
 from functools import cache, lru_cache
 from importlib import import_module
-from io import StringIO
 from pathlib import Path
-from tokenize import COMMENT, DEDENT, ENDMARKER, INDENT, NEWLINE, NL, generate_tokens
 from typing import TYPE_CHECKING
 
 import pytest
 
 import adomnia
+from kit.core_lines import TRUSTED_CORE, count_core, lines_of_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -67,11 +66,8 @@ PARTICIPLES = {
 PARTICIPLES |= {"paid", "sent", "shown", "taken", "told", "understood", "unknown", "written"}
 VERBS_IN_ED = {"bleed", "embed", "exceed", "feed", "need", "proceed", "seed", "shed", "speed", "succeed"}
 
-# Whole folders, all of which has to be believed: docs/proofs/README.md states how large they are.
-TRUSTED_CORE = ("privacy", "noise", "catalog", "mechanisms", "engines", "ledger", "curator")
 BESIDE_THE_CORE = {"errors", "work", "postgres", "version"}  # they refuse, connect or name, and show nothing
 STATED = re.compile(r"\| `([a-z]+)` \| ([\d,]+) \|")
-DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
 
 # Who names an engine above all of them, and is not about where questions run.
 ENGINE_SPEAKERS = {
@@ -488,8 +484,7 @@ def test_other_names_of_functions_are_allowed(name):
 
 def test_the_proofs_state_how_large_the_trusted_core_is():
     stated = dict(STATED.findall((ROOT / "docs" / "proofs" / "README.md").read_text()))
-    counted = {part: sum(map(lines_of_code, (PACKAGE / part).rglob("*.py"))) for part in TRUSTED_CORE}
-    counted["errors"] = lines_of_code(PACKAGE / "errors.py")
+    counted = count_core()
     assert {part: int(lines.replace(",", "")) for part, lines in stated.items() if part in counted} == counted
     assert int(stated["all"].replace(",", "")) == sum(counted.values())
 
@@ -503,16 +498,6 @@ def test_the_trusted_core_imports_nothing_of_ours_from_outside_but_what_the_cura
         if target.startswith("adomnia.") and part_of(target) not in {*TRUSTED_CORE, *BESIDE_THE_CORE}
     }
     assert outside == {("curator", handed) for handed in ("statistics", "plans", "pricing")}
-
-
-def lines_of_code(path: Path) -> int:
-    """Lines that do something: what has to be believed, without blank lines, comments and docstrings."""
-    text = path.read_text()
-    silent = {COMMENT, NL, NEWLINE, INDENT, DEDENT, ENDMARKER}
-    tokens = [token for token in generate_tokens(StringIO(text).readline) if token.type not in silent]
-    spoken = {line for token in tokens for line in range(token.start[0], token.end[0] + 1)}
-    owners = [node for node in ast.walk(ast.parse(text)) if isinstance(node, DOCUMENTED) and ast.get_docstring(node)]
-    return len(spoken - {line for node in owners for line in range(node.body[0].lineno, node.body[0].end_lineno + 1)})
 
 
 def test_lines_of_code_are_those_that_do_something(tmp_path):

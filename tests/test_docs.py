@@ -160,10 +160,12 @@ def documented(*pages: Path) -> str:
     return "\n".join(page.read_text() for page in pages)
 
 
-def test_every_command_is_in_the_readme():
+def test_every_command_is_listed_and_has_a_section_on_the_page_of_the_command_line():
     commands = typer.main.get_command(app).commands
+    listed, *sections = COMMANDS.read_text().split("\n## ")
     assert len(commands) >= 1
-    assert [name for name in commands if f"adomnia {name}" not in README.read_text()] == []
+    assert [name for name in commands if not re.search(rf"^\| `adomnia {name}\b", listed, re.MULTILINE)] == []
+    assert [name for name in commands if not any(part.startswith(f"`adomnia {name}") for part in sections)] == []
 
 
 def test_every_option_of_every_command_is_on_the_page_of_the_command_line():
@@ -171,6 +173,10 @@ def test_every_option_of_every_command_is_on_the_page_of_the_command_line():
     for name, command in typer.main.get_command(app).commands.items():
         options = [option for parameter in command.params for option in parameter.opts if option.startswith("--")]
         assert [option for option in options if option not in sections[name]] == []
+
+
+def test_the_readme_is_two_screens():
+    assert len(README.read_text().splitlines()) <= 110
 
 
 def test_every_statistic_is_in_the_readme():

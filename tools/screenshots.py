@@ -1,8 +1,12 @@
-"""Takes pictures of every page of the console, light, dark and on a phone, into docs/images/console."""
+"""Takes pictures of every page of the console, light, dark and on a phone, into docs/images/console.
+
+Fails where a picture is too large, or where the place of a figure in it is empty.
+"""
 
 from __future__ import annotations
 
 import sys
+from base64 import b64encode
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -21,6 +25,16 @@ if TYPE_CHECKING:
 
 FOLDER = ROOT / "docs" / "images" / "console"
 LARGEST = 300_000  # bytes of a picture
+FIGURE = "img.chart"
+WITH_FIGURES = {"answer", "release"}  # pages whose picture without a figure would show nothing
+FEWEST_COLOURS = 20  # of a figure: its letters alone have more, by their smooth edges; an empty place has one
+COUNT_COLOURS = """async ([picture, box]) => {
+  const bitmap = await createImageBitmap(await (await fetch("data:image/png;base64," + picture)).blob());
+  const pixels = new OffscreenCanvas(bitmap.width, bitmap.height).getContext("2d");
+  pixels.drawImage(bitmap, 0, 0);
+  const words = new Uint32Array(pixels.getImageData(box.x, box.y, box.width, box.height).data.buffer);
+  return new Set(words).size;
+}"""
 QUESTION = """SELECT FLOOR(age / 10) * 10 AS age_from,
        COUNT(*) AS people,
        AVG(salary) AS salary
@@ -51,13 +65,14 @@ def main() -> None:
             for look, options in LOOKS.items():
                 with console.visit(who, path, **options) as page:
                     prepare(page)
+                    wait_for_figures(page, expected=name in WITH_FIGURES)
                     take(page, FOLDER / f"{name}-{look}.png")
+                    if (name, look) == ("answer", "light"):
+                        take_top(page, FOLDER / "chart-light.png")
 
 
 def take(page: Page, path: Path) -> None:
     """Take one of the whole page, or of as much of its top as makes no larger a file than it may be."""
-    for image in page.locator("img:visible").all():
-        image.evaluate("image => image.decode()")
     page.evaluate("scrollTo(0, 0)")
     width, height = page.viewport_size["width"], page.evaluate("document.documentElement.scrollHeight")
     for part in (1.0, 0.8, 0.6, 0.4):
@@ -65,7 +80,39 @@ def take(page: Page, path: Path) -> None:
         page.screenshot(path=path, full_page=True, clip=clip, animations="disabled")
         if path.stat().st_size <= LARGEST:
             break
+    else:
+        sys.exit(f"{path.name} is larger than {LARGEST // 1000} kB.")
+    check_figures(page, path, clip["height"])
     print(f"{path.relative_to(ROOT)}  {path.stat().st_size // 1000} kB")
+
+
+def take_top(page: Page, path: Path) -> None:
+    """Take one of an answer from the top of the page to the end of its figure, for pages that have little room."""
+    figure = page.locator(FIGURE).first.bounding_box()
+    clip = {"x": 0, "y": 0, "width": page.viewport_size["width"], "height": int(figure["y"] + figure["height"])}
+    page.screenshot(path=path, full_page=True, clip=clip, animations="disabled")
+    check_figures(page, path, clip["height"] + 1)
+    print(f"{path.relative_to(ROOT)}  {path.stat().st_size // 1000} kB")
+
+
+def wait_for_figures(page: Page, expected: bool) -> None:
+    """Wait until the figures of a page are drawn: an answer comes after its address, and its figure after that."""
+    if expected:
+        page.locator(FIGURE).first.wait_for()
+    page.wait_for_load_state("networkidle")
+    for image in page.locator("img:visible").all():
+        image.evaluate("image => { image.decoding = 'sync'; return image.decode(); }")
+
+
+def check_figures(page: Page, path: Path, height: int) -> None:
+    """End with an error where the picture has nothing in the place of a figure."""
+    picture = b64encode(path.read_bytes()).decode()
+    boxes = [image.bounding_box() for image in page.locator(f"{FIGURE}:visible").all()]
+    reader = page.context.browser.new_page()
+    for box in boxes:
+        if box["y"] + box["height"] <= height and reader.evaluate(COUNT_COLOURS, [picture, box]) < FEWEST_COLOURS:
+            sys.exit(f"{path.name} has an empty figure.")
+    reader.close()
 
 
 def type_question(page: Page, sql: str, amount: str) -> None:

@@ -288,7 +288,8 @@ def _peers(sizes: Kept) -> str:
 
 COUNT, SUM and AVG of fares by city at epsilon 1, at most 10 rows of a person: each package in a process and environment
 of its own, over the same Parquet file, one after the other and not in turn: beside other work, only their order of
-magnitude tells something. Peers cap the rows in each question; we did so once, in the
+magnitude tells something. Seconds are of warm answers; [the comparison](comparison.md#the-same-question-measured) has
+cold ones too, in rounds and with their spread. Peers cap the rows in each question; we did so once, in the
 index, whose time is told above. What could not be installed is left out.
 
 | rows | | seconds | against ours | MiB of memory |

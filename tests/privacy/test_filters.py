@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adomnia.errors import Refusal
+from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT
 from adomnia.privacy.conversions import delta_of
 from adomnia.privacy.events import (
@@ -23,6 +24,7 @@ from adomnia.privacy.events import (
     ScalarLaplace,
 )
 from adomnia.privacy.filters import Branches, Budget, Filter, Left, Spent
+from adomnia.privacy.sensitivity import Sensitivity
 from kit.searches import examples
 from privacy.references import (
     NOT_FINITE_NUMBERS,
@@ -480,3 +482,21 @@ def test_what_was_spent_is_counted_in_whole_units(field, value):
 def test_whether_epsilons_are_complete_is_yes_or_no():
     with pytest.raises(TypeError, match=r"^Spent in_epsilon must be True or False, got 1\.$"):
         Spent(in_epsilon=1)
+
+
+def test_a_personal_filter_does_not_bound_what_its_analyst_sees():
+    """Bob buys a count, and another question if the count is above 0. Alice looks at what the dataset has left.
+
+    On neighbours, whose counts are 0 and 1, her view differs by what Bob paid for, and her own filter was never asked.
+    """
+    paid, dataset, alice = Pure(2), Filter(Budget(5)), Filter(Budget(Fraction(1, 10)))
+    noise = DiscreteLaplace.calibrated(Sensitivity(l1=1, l2_squared=1, linf=1), paid)
+
+    def see(count):
+        above = sum(noise.probability(k) for k in range(1 - count, 200))
+        once = dataset.after(paid)
+        return {once.after(Pure(1)).left().epsilon: above, once.left().epsilon: 1 - above}
+
+    ratios = [max(one / other, other / one) for one, other in zip(see(0).values(), see(1).values(), strict=True)]
+    assert alice.left().epsilon == Fraction(1, 10)
+    assert max(ratios) == pytest.approx(exp(2))

@@ -55,8 +55,9 @@ def build(_kept: Results) -> Page:
         why="The formula and the words disagree. The printed formula *keeps* the part θ for later: with it θ = 1/3 "
         "lasts for 5 questions, and θ near 1 makes the first one useless. The words and the numbers 7 and 12 are those "
         "of *spending* the part θ, θ (1 - θ)^(k-1) E. At θ = 1/2 both are the same, which may be why nobody noticed.",
-        how='The policy `geometric` of [`pricing/policies.py`](../../src/adomnia/pricing/policies.py), `spend = "1/3"` '
-        "in a [catalog](../policies.md): the prices below are what it charges an account, one question after another.",
+        how="The policy `geometric` of [`pricing/policies.py`](../../src/adomnia/pricing/policies.py) with exactly "
+        "1/3: the prices below are what it charges an account, one question after another. A [catalog](../policies.md) "
+        "takes a decimal number, such as `spend = 0.3333`.",
         picture=_draw(),
         beyond="What the first five questions cost of E = 1, and the deviation of a count that is bought with it:\n\n"
         + tabulate(("question", "spend 1/2", "spend 1/3", "deviation, spend 1/3"), lines),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _WORD = r"[A-Za-z_][A-Za-z0-9_]{0,62}"
 CSV_ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 DATABASE_ENDINGS = (".duckdb", ".ddb", ".sqlite", ".sqlite3", ".db")
-_FILES = (".parquet", *CSV_ENDINGS, ".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz", *DATABASE_ENDINGS)
+FILE_ENDINGS = (".parquet", *CSV_ENDINGS, ".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz", *DATABASE_ENDINGS)
 PATTERN = frozenset("*?[")  # what makes a pattern of the name of a Parquet file
 ENCODINGS = ("utf-8", "latin-1", "cp1252", "utf-16")
 _DATE_PARTS = frozenset({"Y", "y", "m", "-m", "d", "-d", "b", "B", "a", "A", "H", "I", "M", "S", "f", "p", "%"})
@@ -113,7 +113,7 @@ def _is_source(value: object) -> bool:
     return isinstance(value, str) and (
         is_url(value)
         or is_in_spark(value)
-        or value.lower().endswith(_FILES)
+        or value.lower().endswith(FILE_ENDINGS)
         or "." not in value.rstrip("/").split("/")[-1] != ""
     )
 

@@ -21,6 +21,6 @@ NOTES = {
     "policy": "Who sets the price of a question: the analyst, or the owner by a rule.",
     "made up": "Rows drawn from what the catalog declares, not from the data: good for trying a question out.",
     "public": "A table about nobody: its rows are read exactly, and cost nothing.",
-    "coalition": "Analysts who put their answers together. What they can learn is bounded by the sum of their budgets.",
+    "coalition": "Analysts who put their answers together. The dataset's budget bounds what they can learn.",
 }
 """By the word: at most 40 words each."""

@@ -21,7 +21,7 @@ def test_owners_and_auditors_see_it(shared_house, name):
     assert "1 of 1 up" in page
     assert "Version 1, no problem" in page
     assert "named by the analyst" in page
-    assert "What analysts could learn together" in page
+    assert "What analysts may spend together" in page
 
 
 def test_an_analyst_does_not(shared_house):

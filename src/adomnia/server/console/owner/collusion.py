@@ -1,4 +1,4 @@
-"""What analysts could learn together: their budgets put together, against what the dataset may give."""
+"""What analysts may spend together: their budgets put together, against what the dataset may give."""
 
 from __future__ import annotations
 
