@@ -46,6 +46,7 @@ def sample(n, seed=1):
         ("y ~ poly(x, 2) + log(z)", "y ~ x + I(x**2) + np.log(z)"),
         ("y ~ 0 + a", "y ~ 0 + a"),
         ("y ~ I(x^2)", "y ~ I(x**2)"),
+        ("y ~ x + C(a, Treatment('q'))", "y ~ x + C(a, Treatment('q'))"),
     ],
 )
 @pytest.mark.parametrize("price", [Pure(300), Concentrated(3000)], ids=["epsilon", "rho"])
@@ -67,7 +68,11 @@ def test_with_next_to_no_noise_it_is_the_fit_of_statsmodels(ours, theirs, price)
 
 
 def _rename(name, formula):
-    found = name.replace("[T.", "[").replace("Intercept", "(Intercept)").replace("np.log", "log")
+    found = (
+        (name if "Treatment" in name else name.replace("[T.", "["))
+        .replace("Intercept", "(Intercept)")
+        .replace("np.log", "log")
+    )
     powers = {"x": "poly(x, 2)[1]", "I(x ** 2)": "poly(x, 2)[2]"} if "poly" in formula else {"I(x ** 2)": "I(x^2)"}
     return powers.get(found, found)
 

@@ -43,7 +43,10 @@ def read(table):
 
 
 @pytest.mark.parametrize("price", ENDLESS, ids=["Pure", "Concentrated"])
-@pytest.mark.parametrize("formula", ["y ~ x + z + C(city)", "y ~ 0 + x*C(city)", "y ~ x + I(x^2) + z", "y ~ 1"])
+@pytest.mark.parametrize(
+    "formula",
+    ["y ~ x + z + C(city)", "y ~ 0 + x*C(city)", "y ~ x + I(x^2) + z", "y ~ 1", "y ~ C(city, Treatment('B'))"],
+)
 def test_without_noise_it_is_the_fit_of_statsmodels(formula, price):
     data = draw(1500)
     found, errors = read(analyse(build(formula), price, data, SeededBits("known")))

@@ -13,7 +13,7 @@ from adomnia.statistics.contract import Bounds, Estimate, Fact, Floats, Measured
 
 NO_REPLY = (
     "No reply for {}: in the data these columns do not differ enough from the others, or too few rows have them, to be "
-    "seen above the noise. The rest stands. A larger price, fewer terms or another first level may help."
+    "seen above the noise. The rest stands. A larger price, fewer terms or another reference level may help."
 )
 
 
@@ -138,5 +138,6 @@ METHOD = Method(
     notes=(
         "Rows are taken for independent, with residuals of one spread. Nothing is assumed of their law beyond that.",
         "poly(x, k) makes raw powers, as poly(x, k, raw = TRUE) in R.",
+        "A factor is compared with its first declared value, or with the one that Treatment() names.",
     ),
 )
