@@ -67,6 +67,31 @@ def test_with_next_to_no_noise_it_is_the_fit_of_statsmodels(ours, theirs, price)
         assert upper[row] - lower[row] == pytest.approx(2 * 1.96 * error, rel=0.05)
 
 
+@pytest.mark.parametrize("formula", ["y ~ x + a", "y ~ 0 + x + z", "y ~ x"])
+def test_the_f_test_of_all_terms_and_r_squared_are_those_of_statsmodels(formula):
+    import statsmodels.formula.api as smf
+
+    data = sample(400, seed=5)
+    data["y"] = data["y"] * 0.2 + np.random.default_rng(6).normal(0, 3, 400)
+    fit = smf.ols(formula, pd.DataFrame(data)).fit()
+    table = analyse(build(formula), Pure(3000), data, SeededBits("exact"))
+    model, terms = table.model, fit.df_model
+    assert model["f"] == pytest.approx(fit.fvalue, rel=0.02)
+    assert model["f_df"] == terms
+    assert model["f_p_value"] == pytest.approx(fit.f_pvalue, rel=0.2)
+    assert model["r_squared"] == pytest.approx(fit.rsquared, abs=0.003)
+    assert model["adjusted_r_squared"] == pytest.approx(fit.rsquared_adj, abs=0.003)
+    test = next(note for note in table.notes if note.startswith("F test of all terms"))
+    assert f"on {terms:.0f} and {fit.df_resid:.0f} degrees of freedom, p-value" in test
+
+
+def test_about_the_data_and_of_an_intercept_alone_there_is_no_f_test():
+    for formula, inference in (("y ~ x", "data"), ("y ~ 1", "population")):
+        table = analyse(build(formula, inference=inference), Pure(1), sample(500), SeededBits("none"))
+        assert "f" not in table.model
+        assert not any("F test" in note for note in table.notes)
+
+
 def _rename(name, formula):
     found = (
         (name if "Treatment" in name else name.replace("[T.", "["))

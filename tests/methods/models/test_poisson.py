@@ -47,6 +47,13 @@ def test_without_noise_it_is_the_fit_of_statsmodels(formula, price):
     assert sorted(errors) == pytest.approx(sorted(expected.bse), rel=0.03)
 
 
+def test_rate_ratios_are_those_of_statsmodels():
+    data = draw(1500)
+    table = analyse(build("y ~ x + z + city"), Pure(10**5), data, SeededBits("known"))
+    expected = np.exp(smf.poisson("y ~ x + z + city", DataFrame(data)).fit(disp=0).params)
+    assert sorted(table.estimates["rate_ratio"].values) == pytest.approx(sorted(expected), rel=0.01)
+
+
 def cover(price, runs, rows):
     """How often intervals at 95% hold the truth, and how many there were."""
     model, held, replied = build("y ~ x + z + city"), 0, 0

@@ -9,6 +9,7 @@ import numpy as np
 from adomnia.methods.contract import BY, INFERENCE, Arguments, Frame, Method
 from adomnia.methods.models.least_squares import LeastSquares, Scores
 from adomnia.methods.models.regression import FORMULA, Regression, is_about_population, read_rows
+from adomnia.methods.models.term_tests import TermTest, find_overall_test
 from adomnia.statistics.contract import Bounds, Estimate, Fact, Floats, Measured, ResultTable
 
 NO_REPLY = (
@@ -34,33 +35,71 @@ class Lm(Regression):
         fit = self.fit(measured)
         covariance = fit.covariance(population=self.population)
         errors = np.where(fit.known, np.sqrt(np.maximum(np.diagonal(covariance), 0.0)), np.nan)
-        tests = _Tests(fit, self.population)
+        tests, quality = _Tests(fit, self.population), _Quality.of(fit, self.population)
         return ResultTable(
             labels={"term": self.design.names},
             estimates={"estimate": Estimate(fit.coefficients, tests.interval, "least squares from noisy sums")},
-            notes=self._notes(fit),
+            notes=self._notes(fit, quality),
             figure={"kind": "points", "x": "term", "y": "estimate"},
             facts={
                 "standard_error": lambda: list_facts(errors),
                 "statistic": lambda: list_facts(tests.statistics),
                 "p_value": lambda: list_facts(tests.p_values),
             },
-            model=describe_model(self, fit, covariance),
+            model=describe_model(self, fit, covariance) | quality.to_record(),
         )
 
-    def _notes(self, fit: LeastSquares) -> tuple[str, ...]:
+    def _notes(self, fit: LeastSquares, quality: "_Quality") -> tuple[str, ...]:
         about = "the population that these rows are a sample of" if self.population else "these rows themselves"
         lost = [name for name, known in zip(self.design.names, fit.known, strict=True) if not known]
-        share = fit.explained
-        squared = "R-squared is lost in the noise" if share is None else f"R-squared about {share:.3g}"
         return (
             f"Intervals, standard errors and tests are about {about}; they know the noise.",
             (
                 f"About {max(0, round(fit.products.rows)):,} complete rows; residual standard error about "
-                f"{fit.deviation:.4g} on {round(fit.freedom):,} degrees of freedom; {squared}. All are noisy."
+                f"{fit.deviation:.4g} on {round(fit.freedom):,} degrees of freedom; {quality.describe_squares()}. "
+                "All are noisy."
             ),
+            *quality.describe_test(),
             *([NO_REPLY.format(", ".join(lost))] if lost else []),
         )
+
+
+@dataclass(frozen=True)
+class _Quality:
+    """How well the model explains the response: shares without intervals, and the test of all terms together."""
+
+    squared: float | None
+    adjusted: float | None
+    test: TermTest
+    degrees: tuple[int, int]
+
+    @classmethod
+    def of(cls, fit: LeastSquares, population: bool) -> "_Quality":
+        """The test is about the population alone."""
+        intercept = fit.products.plan.design.intercept
+        test, terms = find_overall_test(fit, intercept=intercept) if population else (TermTest(None, None, None), 0)
+        squared = fit.explained
+        lost = None if squared is None else (1 - squared) * (fit.freedom + fit.chosen - intercept) / fit.freedom
+        return cls(squared, None if lost is None else 1 - lost, test, (terms, round(fit.freedom)))
+
+    def describe_squares(self) -> str:
+        if self.squared is None or self.adjusted is None:
+            return "R-squared is lost in the noise"
+        return f"R-squared about {self.squared:.3g}, adjusted {self.adjusted:.3g}"
+
+    def describe_test(self) -> tuple[str, ...]:
+        if self.test.statistic is None or self.test.p_value is None:
+            return ()
+        degrees = " and ".join(f"{each:,}" for each in self.degrees)
+        found = f"F {self.test.statistic:.4g} on {degrees} degrees of freedom, p-value {self.test.p_value:.3g}"
+        return (f"F test of all terms together: {found}. It knows the noise.",)
+
+    def to_record(self) -> dict[str, Any]:
+        """As plain data; what is not known is left out."""
+        facts = {"r_squared": self.squared, "adjusted_r_squared": self.adjusted}
+        if self.test.statistic is not None:
+            facts |= {"f": self.test.statistic, "f_p_value": self.test.p_value, "f_df": self.degrees[0]}
+        return {name: value for name, value in facts.items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -137,6 +176,7 @@ METHOD = Method(
     elsewhere={"R": "lm", "SAS": "PROC REG, PROC GLM", "statsmodels": "ols", "SciPy": "linregress"},
     notes=(
         "Rows are taken for independent, with residuals of one spread. Nothing is assumed of their law beyond that.",
+        "Notes tell the residual standard error, R-squared, adjusted R-squared, and the F test of all terms.",
         "poly(x, k) makes raw powers, as poly(x, k, raw = TRUE) in R.",
         "A factor is compared with its first declared value, or with the one that Treatment() names.",
     ),

@@ -8,7 +8,7 @@ from math import exp, log, pi, sqrt
 from typing import ClassVar
 
 from adomnia.methods.contract import INFERENCE, Arguments, BadArgument, Frame, Method, NumberColumn, Parameter
-from adomnia.methods.models.coefficients import RETURNS
+from adomnia.methods.models.coefficients import with_ratio
 from adomnia.methods.models.design import build_design
 from adomnia.methods.models.formula import ARGUMENT
 from adomnia.methods.models.newton import GeneralisedLinear, check_model
@@ -35,6 +35,7 @@ class Logit(GeneralisedLinear):
 
     tag: ClassVar[str] = "Logit"
     name: ClassVar[str] = "logit"
+    ratio: ClassVar[str] = "odds_ratio"
 
     @property
     def limits(self) -> tuple[Fraction, Fraction]:
@@ -125,7 +126,11 @@ METHOD = Method(
         INFERENCE,
     ),
     build=_build,
-    returns=RETURNS,
+    returns=with_ratio(
+        "odds_ratio",
+        "exp of the estimate: how many times the odds grow where the column grows by 1; "
+        "of the intercept the odds where all columns are 0",
+    ),
     example="SELECT * FROM logit((SELECT salary > 60000 AS rich, age, sex FROM people), formula => 'rich ~ age + sex')",
     elsewhere={
         "R": "glm(family = binomial)",
@@ -134,6 +139,7 @@ METHOD = Method(
         "scikit-learn": "LogisticRegression",
     },
     notes=(
+        "A note tells the Wald test of all terms. Deviance and AIC are not told: the likelihood is not measured.",
         "An outcome of two values is explained by its second one.",
         "Where effects are so steep that most rows are nearly sure, and rows are few, intervals are too narrow.",
     ),

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import expm1
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
@@ -65,6 +65,7 @@ _Looking: TypeAlias = Generator[Round, tuple[Measured, ...], Evidence]
 class GeneralisedLinear(Analysis):
     """A model whose linear predictor tells the mean of the response. A family of responses is a subclass."""
 
+    ratio: ClassVar[str]  # what exp of a coefficient is called
     relation: Relation
     design: Design
     inference: str
@@ -174,7 +175,7 @@ class GeneralisedLinear(Analysis):
             covariance = covariance + last.inverse
         back = scene.coordinates.to_columns
         found = Coefficients(self.design, back @ reached, back @ covariance @ back.T, last.carried)
-        return found.tabulate(self.name, self.inference, _describe(*facts, stopped))
+        return found.tabulate(self.name, self.inference, _describe(*facts, stopped), self.ratio)
 
     # What is measured.
 

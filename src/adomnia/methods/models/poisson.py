@@ -6,7 +6,7 @@ from math import exp, log
 from typing import ClassVar
 
 from adomnia.methods.contract import INFERENCE, Arguments, BadArgument, Frame, Method, Parameter
-from adomnia.methods.models.coefficients import RETURNS
+from adomnia.methods.models.coefficients import with_ratio
 from adomnia.methods.models.design import build_design
 from adomnia.methods.models.formula import ARGUMENT
 from adomnia.methods.models.newton import GeneralisedLinear, check_model
@@ -30,6 +30,7 @@ class Poisson(GeneralisedLinear):
 
     tag: ClassVar[str] = "Poisson"
     name: ClassVar[str] = "poisson"
+    ratio: ClassVar[str] = "rate_ratio"
 
     @property
     def limits(self) -> tuple[Fraction, Fraction]:
@@ -93,11 +94,18 @@ METHOD = Method(
         INFERENCE,
     ),
     build=_build,
-    returns=RETURNS,
+    returns=with_ratio(
+        "rate_ratio",
+        "exp of the estimate: how many times the expected count grows where the column grows by 1; "
+        "of the intercept the count where all columns are 0",
+    ),
     example=(
         "SELECT * FROM poisson((SELECT LEAST(FLOOR(age / 10), 12) AS decades, sex FROM people), "
         "formula => 'decades ~ sex')"
     ),
     elsewhere={"R": "glm(family = poisson)", "SAS": "PROC GENMOD", "statsmodels": "Poisson"},
-    notes=("The upper bound of the count is that of its mean, too: choose one that the data does not reach.",),
+    notes=(
+        "A note tells the Wald test of all terms. Deviance and AIC are not told: the likelihood is not measured.",
+        "The upper bound of the count is that of its mean, too: choose one that the data does not reach.",
+    ),
 )
