@@ -185,7 +185,7 @@ class _Builder:
         column = self.frame.numbers[number.column]
         if column.domain.width == 0:
             raise BadArgument(ARGUMENT, f"names {column.name}, whose bounds are equal", "leave it out", offset=offset)
-        return _logarithm(column) if number.log else column
+        return take_logarithm(column) if number.log else column
 
     def _check_levels(self) -> None:
         for term in self.formula.terms:
@@ -280,7 +280,8 @@ def _find_pair(codings: list[_Coding]) -> tuple[_Coding, _Coding, int] | None:
     return None
 
 
-def _logarithm(column: NumberColumn) -> NumberColumn:
+def take_logarithm(column: NumberColumn) -> NumberColumn:
+    """The logarithm of a column above zero, between those of its bounds."""
     value = call("ln", column.value)
     kind = value.kind
     assert isinstance(kind, Quantity)  # noqa: S101 - of a number above zero

@@ -287,6 +287,7 @@ class LeastSquaresStart:
     """The response itself, whose mean is the linear predictor: all rows have the same weight."""
 
     start: ClassVar[Fraction] = Fraction(0)
+    highest_offset: ClassVar[Fraction] = Fraction(0)
     largest_weight: ClassVar[Fraction] = Fraction(1)
     mean_at_start: ClassVar[float] = 0.0
 

@@ -57,6 +57,11 @@ _CURVED = 0.7  # the longest last step that can be corrected for its curvature
 _STEPS_OF_A_BLOCK = 150  # to write it, and to derive how far a person moves it
 _SHORT = 1e-3  # a step in linear predictors
 
+_STOPPED = (
+    "Boundary: the last step was still a long one. Coefficients grow without end where columns tell the response apart "
+    "completely; or there are too few rows for the price."
+)
+
 _Parts: TypeAlias = tuple[Fraction, Fraction]  # of the price, for the score and for the information
 _Looking: TypeAlias = Generator[Round, tuple[Measured, ...], Evidence]
 
@@ -119,6 +124,15 @@ class GeneralisedLinear(Analysis):
     def bend(self, level: float) -> float:
         """By which part of itself a weight changes with the linear predictor."""
 
+    @property
+    def highest_offset(self) -> Fraction:
+        """The largest number that an offset adds to a linear predictor."""
+        return Fraction(0)
+
+    def add_offset(self, predictor: Expression) -> Expression:
+        """The linear predictor with what is known of it in every row."""
+        return predictor
+
     @cached_property
     def coordinates(self) -> Coordinates:
         """The directions in which the first round is computed."""
@@ -147,7 +161,7 @@ class GeneralisedLinear(Analysis):
 
     def steps(self, price: Price) -> Steps:
         left = 1 - sum(_EARLY)
-        first = yield from self._look(price, _EARLY, self._begin(self.start))
+        first = yield from self._look(price, _EARLY, self._begin(self.start - self.highest_offset))
         outset = Outset(self, first)
         scene = outset.scene
         point, before, score, rounds = self._confine(scene, scene.point), scene.start, scene.score, 2
@@ -175,7 +189,12 @@ class GeneralisedLinear(Analysis):
             covariance = covariance + last.inverse
         back = scene.coordinates.to_columns
         found = Coefficients(self.design, back @ reached, back @ covariance @ back.T, last.carried)
-        return found.tabulate(self.name, self.inference, _describe(*facts, stopped), self.ratio)
+        notes = (self.describe_rows(*facts), *([_STOPPED] if stopped else []))
+        return found.tabulate(self.name, self.inference, notes, self.ratio)
+
+    def describe_rows(self, rounds: int, counted: float) -> str:
+        """How many rows there are about; none is public."""
+        return f"Fitted in {rounds} rounds to about {max(0, round(counted)):,} complete rows (noisy)."
 
     # What is measured.
 
@@ -202,7 +221,8 @@ class GeneralisedLinear(Analysis):
     def _view(self, scene: Scene, point: Floats) -> "_View":
         """A round at a point, whose weights are clamped where hardly one of them is expected."""
         written = (scene.coordinates.of_design @ point).tolist()
-        share = self.heaviest(*scene.locate(point)) / float(self.largest_weight)
+        lower, upper = (end + float(self.highest_offset) for end in scene.locate(point))
+        share = self.heaviest(lower, upper) / float(self.largest_weight)
         weight = self.largest_weight * min(Fraction(1), max(_LEAST_WEIGHT, Fraction(share).limit_denominator(_FINE)))
         return _View(scene.coordinates, Fraction(0), tuple(map(round_coefficient, written)), weight)
 
@@ -211,7 +231,7 @@ class GeneralisedLinear(Analysis):
         lower, upper = self.limits
         scaled = [each.value for each in view.coordinates.numbers]
         written = write_predictor(self.design, scaled, view.offset, view.point)
-        predictor = call("clamp", written, number(lower), number(upper))
+        predictor = call("clamp", self.add_offset(written), number(lower), number(upper))
         response, bounds = self.design.response, self.design.response.domain
         clamped = call("clamp", response.value, number(bounds.lower), number(bounds.upper))
         residual = call("-", clamped, self.write_mean(predictor))
@@ -256,16 +276,6 @@ class _View:
     offset: Fraction
     point: tuple[Fraction, ...]
     heaviest: Fraction
-
-
-def _describe(rounds: int, counted: float, stopped: bool) -> tuple[str, ...]:
-    notes = [f"Fitted in {rounds} rounds to about {max(0, round(counted)):,} complete rows (noisy)."]
-    if stopped:
-        notes.append(
-            "Boundary: the last step was still a long one. Coefficients grow without end where columns tell the "
-            "response apart completely; or there are too few rows for the price."
-        )
-    return tuple(notes)
 
 
 def _miss(length: float) -> float:
