@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import statsmodels.formula.api as smf
 from pandas import DataFrame
+from statsmodels.genmod.families import Binomial
 
 from adomnia.errors import Refusal
 from adomnia.methods.models.logit import METHOD
@@ -253,3 +254,51 @@ def test_what_is_not_told_of_one_coefficient_widens_the_intervals_of_the_others(
         )
         covered += bool(lower[0] <= -1 <= upper[0])
     assert covered >= 128
+
+
+WEIGHTED = frame({**BOUNDS, "w": (0, 20)}, {"city": ("A", "B", "C")}, whole=("y",))
+
+
+def weigh(data, seed=0):
+    """Few people of one city who stand for many each."""
+    rng = np.random.default_rng(seed)
+    data["w"] = np.where(data["city"] == "B", 20.0, 2.0) * rng.uniform(0.5, 1, len(data["y"]))
+    return data
+
+
+def build_weighted(formula, inference="population"):
+    return METHOD.build(WEIGHTED, {"formula": formula, "inference": inference, "weights": WEIGHTED.numbers["w"]})
+
+
+@pytest.mark.parametrize("price", ENDLESS, ids=["Pure", "Concentrated"])
+def test_with_weights_it_is_the_weighted_fit_of_statsmodels_with_errors_of_sampling_weights(price):
+    data = weigh(draw(6000))
+    held = DataFrame({name: data[name] for name in ("y", "x", "z", "city")})
+    model = smf.glm("y ~ x + z + C(city)", held, family=Binomial(), freq_weights=data["w"])
+    fit = model.fit()
+    columns, means = np.asarray(model.exog), np.asarray(fit.fittedvalues)
+    information = np.linalg.inv((columns * (data["w"] * means * (1 - means))[:, None]).T @ columns)
+    scores = columns * (data["w"] * (data["y"] - means))[:, None]
+    expected = np.sqrt(np.diagonal(information @ (scores.T @ scores) @ information))
+    table = analyse(build_weighted("y ~ x + z + C(city)"), price, data, SeededBits("known"))
+    found, errors = read(table)
+    assert sorted(found) == pytest.approx(sorted(fit.params), abs=0.05 * expected.max())
+    assert sorted(errors) == pytest.approx(sorted(expected), rel=0.06)
+    assert any("weights add up to about" in note for note in table.notes)
+    _, about_data = read(analyse(build_weighted("y ~ x + z + C(city)", "data"), price, data, SeededBits("known")))
+    assert np.all(about_data < 0.2 * errors)
+
+
+def test_intervals_with_weights_cover():
+    """Of 4 coefficients in 25 samples: below 0.84 of 0.95 in 1e-4 of seeds; these are fixed."""
+    truth, covered, widths = np.array([0.3, 1.0, 0.5, 0.0]), 0, []
+    for seed in range(25):
+        data, rng = weigh(draw(4000, seed), seed), np.random.default_rng(1000 + seed)
+        chance = 1 / (1 + np.exp(-(0.3 + data["x"] + 0.5 * (data["city"] == "B"))))
+        data["y"] = (rng.random(4000) < chance).astype(float)
+        table = analyse(build_weighted("y ~ x + C(city)"), Pure(4), data, SeededBits(f"weights {seed}"))
+        lower, upper = table.estimates["estimate"].interval(0.95, 1)
+        covered += int(((lower <= truth) & (truth <= upper)).sum())
+        widths.append(upper - lower)
+    assert covered > 0.84 * 100
+    assert np.median(widths) < 0.6

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import statsmodels.formula.api as smf
 from pandas import DataFrame
+from statsmodels.genmod.families import Poisson
 
 from adomnia.errors import Refusal
 from adomnia.methods.contract import BadArgument
@@ -185,3 +186,15 @@ def test_predictions_are_of_an_exposure_of_one():
     ((mean, lower, upper),) = predict(table.model, [{"city": "A"}])
     assert lower < mean < upper
     assert mean == pytest.approx(0.1 * np.sinh(0.5) / 0.5, rel=0.05)  # x is spread evenly
+
+
+def test_weights_and_an_exposure_go_together():
+    given = frame({"y": (0, 60), "x": (-1, 1), "days": (1, 90), "w": (0, 4)}, {"city": ("A", "B")}, whole=("y", "w"))
+    data = draw_days(3000)
+    data["w"] = np.random.default_rng(2).integers(0, 5, 3000).astype(float)
+    named = {"exposure": given.numbers["days"], "weights": given.numbers["w"]}
+    built = METHOD.build(given, {"formula": "y ~ x", "inference": "population", **named})
+    found, _ = read(analyse(built, Pure(10**5), data, SeededBits("both")))
+    held = {"freq_weights": data["w"], "offset": np.log(data["days"])}
+    expected = smf.glm("y ~ x", DataFrame({"y": data["y"], "x": data["x"]}), family=Poisson(), **held).fit()
+    assert found == pytest.approx(expected.params.to_numpy(), abs=0.005)

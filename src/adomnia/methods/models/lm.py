@@ -6,10 +6,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import BY, INFERENCE, Arguments, Frame, Method
 from adomnia.methods.models.least_squares import LeastSquares, Scores
 from adomnia.methods.models.regression import FORMULA, Regression, is_about_population, read_rows
+from adomnia.methods.models.sums import NoisyProducts
 from adomnia.methods.models.term_tests import TermTest, find_overall_test
+from adomnia.methods.sampling_weights import WEIGHTS, read_weights
 from adomnia.statistics.contract import Bounds, Estimate, Fact, Floats, Measured, ResultTable
 
 NO_REPLY = (
@@ -55,13 +58,20 @@ class Lm(Regression):
         return (
             f"Intervals, standard errors and tests are about {about}; they know the noise.",
             (
-                f"About {max(0, round(fit.products.rows)):,} complete rows; residual standard error about "
+                f"{self._describe_rows(fit.products)}; residual standard error about "
                 f"{fit.deviation:.4g} on {round(fit.freedom):,} degrees of freedom; {quality.describe_squares()}. "
                 "All are noisy."
             ),
             *quality.describe_test(),
             *([NO_REPLY.format(", ".join(lost))] if lost else []),
         )
+
+    def _describe_rows(self, products: NoisyProducts) -> str:
+        rows = max(0.0, products.rows)
+        if self.sums.weighting is None:
+            return f"About {round(rows):,} complete rows"
+        whole, effective = rows * self.sums.weighting.upper, round(products.effective_rows)
+        return f"Weights of about {whole:,.6g} in all, as exact as {effective:,} rows of equal weight"
 
 
 @dataclass(frozen=True)
@@ -156,14 +166,16 @@ def describe_model(analysis: Regression, fit: LeastSquares, covariance: Floats) 
 
 
 def _build(frame: Frame, arguments: Arguments) -> Lm:
-    return Lm(*read_rows(frame, arguments), population=is_about_population(frame, arguments, "lm"))
+    (relation, by, design), weights = read_rows(frame, arguments), read_weights(arguments)
+    rows = relation if weights is None else with_values(relation, weights.value)
+    return Lm(rows, by, design, population=is_about_population(frame, arguments, "lm"), weights=weights)
 
 
 METHOD = Method(
     name="lm",
     chapter="models",
     summary="Linear regression: coefficients with standard errors, tests and intervals.",
-    parameters=(FORMULA, BY, INFERENCE),
+    parameters=(FORMULA, WEIGHTS, BY, INFERENCE),
     build=_build,
     returns={
         "term": "the column of the model: (Intercept), age, city[Oslo], age:city[Oslo]",
@@ -176,6 +188,7 @@ METHOD = Method(
     elsewhere={"R": "lm", "SAS": "PROC REG, PROC GLM", "statsmodels": "ols", "SciPy": "linregress"},
     notes=(
         "Rows are taken for independent, with residuals of one spread. Nothing is assumed of their law beyond that.",
+        "With weights, standard errors are those of sampling weights, for residuals of one spread.",
         "Notes tell the residual standard error, R-squared, adjusted R-squared, and the F test of all terms.",
         "poly(x, k) makes raw powers, as poly(x, k, raw = TRUE) in R.",
         "A factor is compared with its first declared value, or with the one that Treatment() names.",

@@ -9,12 +9,14 @@ The last step s from noisy score and information H has the covariance
 
     V = 1/H + 1/H (noise of the score + noise of the information times s) 1/H + (what Newton's step may miss)
 
-of which the first part, that of the sample, is left out for intervals about the data itself.
+of which the first part, that of the sample, is left out for intervals about the data itself. With sampling weights, as
+parts of the largest one, score and information are weighted, and the first part is 1/H B 1/H, where B is the
+information with squared weights.
 """
 
 from abc import abstractmethod
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from math import expm1
@@ -24,17 +26,19 @@ import numpy as np
 
 from adomnia.errors import Refusal
 from adomnia.methods.analysis import Analysis
-from adomnia.methods.contract import BadArgument
+from adomnia.methods.contract import BadArgument, NumberColumn
 from adomnia.methods.models.coefficients import Coefficients
 from adomnia.methods.models.design import Design
 from adomnia.methods.models.evidence import Coordinates, Evidence, Span, shorten
 from adomnia.methods.models.formula import ARGUMENT
 from adomnia.methods.models.outset import Outset, Scene
 from adomnia.methods.models.predictor import LARGEST_COEFFICIENT, round_coefficient, write_predictor
-from adomnia.methods.models.weighted_sums import Multiplier, Source, SumLayout, lay_out
+from adomnia.methods.models.weighted_sums import SQUARED, Multiplier, Source, SumLayout, lay_out
+from adomnia.methods.sampling_weights import SamplingWeights
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price, Pure
 from adomnia.privacy.expressions import Expression, call, number
+from adomnia.privacy.kinds import LATER
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.privacy.vectors import Variable
@@ -74,6 +78,7 @@ class GeneralisedLinear(Analysis):
     relation: Relation
     design: Design
     inference: str
+    weights: NumberColumn | None = field(default=None, metadata={LATER: True})
 
     @property
     @abstractmethod
@@ -134,6 +139,11 @@ class GeneralisedLinear(Analysis):
         return predictor
 
     @cached_property
+    def weighting(self) -> SamplingWeights | None:
+        """The weights of rows, if they have some."""
+        return None if self.weights is None else SamplingWeights(self.weights)
+
+    @cached_property
     def coordinates(self) -> Coordinates:
         """The directions in which the first round is computed."""
         return Coordinates(self.design, tuple(map(Span.of, self.design.numbers)))
@@ -186,7 +196,7 @@ class GeneralisedLinear(Analysis):
         covariance = last.inverse @ noise @ last.inverse + np.outer(missed, missed) + np.outer(curved, curved)
         covariance = covariance + last.unknown
         if self.inference == "population":
-            covariance = covariance + last.inverse
+            covariance = covariance + last.sampling
         back = scene.coordinates.to_columns
         found = Coefficients(self.design, back @ reached, back @ covariance @ back.T, last.carried)
         notes = (self.describe_rows(*facts), *([_STOPPED] if stopped else []))
@@ -194,6 +204,9 @@ class GeneralisedLinear(Analysis):
 
     def describe_rows(self, rounds: int, counted: float) -> str:
         """How many rows there are about; none is public."""
+        if self.weighting is not None:
+            whole = max(0.0, counted) * self.weighting.upper
+            return f"Fitted in {rounds} rounds to rows whose weights add up to about {whole:,.6g} (noisy)."
         return f"Fitted in {rounds} rounds to about {max(0, round(counted)):,} complete rows (noisy)."
 
     # What is measured.
@@ -234,11 +247,14 @@ class GeneralisedLinear(Analysis):
         predictor = call("clamp", self.add_offset(written), number(lower), number(upper))
         response, bounds = self.design.response, self.design.response.domain
         clamped = call("clamp", response.value, number(bounds.lower), number(bounds.upper))
-        residual = call("-", clamped, self.write_mean(predictor))
+        residual, weight, split = call("-", clamped, self.write_mean(predictor)), self.write_weight(predictor), None
+        if self.weighting is not None:
+            residual, weight = (call("*", each, self.weighting.share) for each in (residual, weight))
+            split = self.weighting.coarse
         most, weights = self.largest_residual, Numbers(0, view.heaviest, view.heaviest / _WEIGHT_STEPS)
         return (
             Multiplier(Variable(residual, Numbers(-most, most, most / _RESIDUAL_STEPS)), signed=True),
-            Multiplier(Variable(self.write_weight(predictor), weights), signed=False),
+            Multiplier(Variable(weight, weights), signed=False, split=split),
         )
 
     def _ask(self, price: Price, parts: _Parts, view: "_View") -> Round:
@@ -255,11 +271,14 @@ class GeneralisedLinear(Analysis):
         measured = yield self._ask(price, parts, view)
         scores, information = self._layouts(isinstance(price, Pure))
         residual, weight = self._multiply(view)
-        split = len(scores.blocks)
+        of_scores, others = measured[: len(scores.blocks)], measured[len(scores.blocks) :]
+        numbers = view.coordinates.numbers
+        squared = None if weight.split is None else information.recover(others, numbers, weight, SQUARED)
         return Evidence(
             view.coordinates,
-            scores.recover(measured[:split], view.coordinates.numbers, residual),
-            information.recover(measured[split:], view.coordinates.numbers, weight),
+            scores.recover(of_scores, numbers, residual),
+            information.recover(others, numbers, weight),
+            squared=squared,
         )
 
     def _confine(self, scene: Scene, point: Floats) -> Floats:

@@ -11,6 +11,7 @@ from adomnia.methods.models.coefficients import with_ratio
 from adomnia.methods.models.design import build_design, take_logarithm
 from adomnia.methods.models.formula import ARGUMENT
 from adomnia.methods.models.newton import GeneralisedLinear, check_model
+from adomnia.methods.sampling_weights import WEIGHTS, read_weights
 from adomnia.privacy.expressions import Expression, call, number
 from adomnia.privacy.kinds import LATER
 
@@ -50,7 +51,7 @@ class Poisson(GeneralisedLinear):
             return super().describe_rows(rounds, counted)
         return (
             f"Fitted in {rounds} rounds. The exposure of all complete rows is about that of {max(0, round(counted)):,} "
-            "rows with the largest exposure (noisy)."
+            f"rows with the largest exposure{' and weight' if self.weights else ''} (noisy)."
         )
 
     @property
@@ -104,9 +105,9 @@ def _build(frame: Frame, arguments: Arguments) -> Poisson:
         raise BadArgument(ARGUMENT, why, "multiply it in the SELECT, as by 1,000: the intercept grows by LN(1000)")
     check_model(frame.relation, design, arguments["inference"])
     rows, offset = design.complete_cases(frame.relation), _read_exposure(arguments.get("exposure"))
-    if offset is not None:
-        rows = with_values(rows, offset.value)
-    return Poisson(rows, design, arguments["inference"], offset)
+    weights = read_weights(arguments)
+    rows = with_values(rows, *(each.value for each in (offset, weights) if each is not None))
+    return Poisson(rows, design, arguments["inference"], weights, offset)
 
 
 def _read_exposure(exposure: NumberColumn | None) -> NumberColumn | None:
@@ -131,6 +132,7 @@ METHOD = Method(
             "column",
             "how long or how often events were counted in a row, above zero: its logarithm is added to the predictor",
         ),
+        WEIGHTS,
         INFERENCE,
     ),
     build=_build,
@@ -146,6 +148,7 @@ METHOD = Method(
     elsewhere={"R": "glm(family = poisson), offset(log(x))", "SAS": "PROC GENMOD", "statsmodels": "Poisson"},
     notes=(
         "A note tells the Wald test of all terms. Deviance and AIC are not told: the likelihood is not measured.",
+        "With weights, standard errors are those of sampling weights, where the model holds.",
         "With an exposure, coefficients and predictions are about rates: the expected count of an exposure of 1.",
         "An exposure that is mostly far below its upper bound makes for more noise: CLAMP it.",
         "The upper bound of the count is that of its mean, too: choose one that the data does not reach.",
