@@ -55,6 +55,6 @@ def test_weights_are_parts_of_their_upper_bound_whatever_the_lower():
 @pytest.mark.parametrize(("lower", "upper"), [(-1, 5), (-3, 0), (0, 0)])
 def test_weights_that_may_be_negative_or_are_all_zero_are_refused(lower, upper):
     domain = Numbers.integers(lower, upper)
-    with pytest.raises(BadArgument, match=r"weights => CLAMP\(w, 0, \d\)"):
-        read_weights({"weights": column(lower, upper, domain)})
+    with pytest.raises(BadArgument, match=r"weight => CLAMP\(w, 0, \d\)"):
+        read_weights({"weight": column(lower, upper, domain)})
     assert read_weights({}) is None

@@ -16,10 +16,10 @@ from adomnia.privacy.expressions import Expression, call, number
 from adomnia.privacy.polynomials import Polynomial, constant, variable
 from adomnia.privacy.vectors import Variable, Vector
 
-WEIGHTS = Parameter(
-    "weights",
+WEIGHT = Parameter(
+    "weight",
     "column",
-    "sampling weights: how many people of the population a row stands for, from 0 to a declared upper bound. Noise is "
+    "sampling weight: how many people of the population a row stands for, from 0 to a declared upper bound. Noise is "
     "that of rows which all weigh so much: choose a low bound",
 )
 _FINE = 2**14  # steps of the weight that numbers are multiplied with
@@ -28,11 +28,11 @@ _COARSE = 2**6  # of the one that tells squares apart
 
 def read_weights(arguments: Arguments) -> NumberColumn | None:
     """The weights that were named, if some were; a refusal of those that may be negative or are all 0."""
-    weights: NumberColumn | None = arguments.get("weights")
+    weights: NumberColumn | None = arguments.get("weight")
     if weights is not None and (weights.domain.lower < 0 or weights.domain.upper <= 0):
         lower, upper = float(weights.domain.lower), float(weights.domain.upper)
-        fix = f"keep them above zero by bounds: weights => CLAMP({weights.name}, 0, {upper if upper > 0 else 1:g})"
-        raise BadArgument("weights", f"are {weights.name}, which may be {lower:g}", fix)
+        fix = f"keep it above zero by bounds: weight => CLAMP({weights.name}, 0, {upper if upper > 0 else 1:g})"
+        raise BadArgument("weight", f"is {weights.name}, which may be {lower:g}", fix)
     return weights
 
 

@@ -267,7 +267,7 @@ def weigh(data, seed=0):
 
 
 def build_weighted(formula, inference="population"):
-    return METHOD.build(WEIGHTED, {"formula": formula, "inference": inference, "weights": WEIGHTED.numbers["w"]})
+    return METHOD.build(WEIGHTED, {"formula": formula, "inference": inference, "weight": WEIGHTED.numbers["w"]})
 
 
 @pytest.mark.parametrize("price", ENDLESS, ids=["Pure", "Concentrated"])

@@ -192,7 +192,7 @@ def test_weights_and_an_exposure_go_together():
     given = frame({"y": (0, 60), "x": (-1, 1), "days": (1, 90), "w": (0, 4)}, {"city": ("A", "B")}, whole=("y", "w"))
     data = draw_days(3000)
     data["w"] = np.random.default_rng(2).integers(0, 5, 3000).astype(float)
-    named = {"exposure": given.numbers["days"], "weights": given.numbers["w"]}
+    named = {"exposure": given.numbers["days"], "weight": given.numbers["w"]}
     built = METHOD.build(given, {"formula": "y ~ x", "inference": "population", **named})
     found, _ = read(analyse(built, Pure(10**5), data, SeededBits("both")))
     held = {"freq_weights": data["w"], "offset": np.log(data["days"])}

@@ -14,7 +14,7 @@ from adomnia.methods.models.design import build_design
 from adomnia.methods.models.formula import ARGUMENT
 from adomnia.methods.models.newton import GeneralisedLinear, check_model
 from adomnia.methods.models.predictor import at_level
-from adomnia.methods.sampling_weights import WEIGHTS, read_weights
+from adomnia.methods.sampling_weights import WEIGHT, read_weights
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Expression, call, number, truth_as_number
 
@@ -128,7 +128,7 @@ METHOD = Method(
     summary="Logistic regression: log-odds of an outcome, with standard errors, tests and intervals.",
     parameters=(
         Parameter(ARGUMENT, "formula", "the outcome and what explains it: 'rich ~ age + C(city)'", required=True),
-        WEIGHTS,
+        WEIGHT,
         INFERENCE,
     ),
     build=_build,

@@ -11,7 +11,7 @@ from adomnia.methods.models.coefficients import with_ratio
 from adomnia.methods.models.design import build_design, take_logarithm
 from adomnia.methods.models.formula import ARGUMENT
 from adomnia.methods.models.newton import GeneralisedLinear, check_model
-from adomnia.methods.sampling_weights import WEIGHTS, read_weights
+from adomnia.methods.sampling_weights import WEIGHT, read_weights
 from adomnia.privacy.expressions import Expression, call, number
 from adomnia.privacy.kinds import LATER
 
@@ -132,7 +132,7 @@ METHOD = Method(
             "column",
             "how long or how often events were counted in a row, above zero: its logarithm is added to the predictor",
         ),
-        WEIGHTS,
+        WEIGHT,
         INFERENCE,
     ),
     build=_build,

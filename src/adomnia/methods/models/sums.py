@@ -181,7 +181,7 @@ class SumsOfProducts:
         row = block.decode(powers)
         if row is None or not self._is_split(block):
             return None if squared else row
-        return np.kron(row, [1.0, 0.0 if squared else 1.0])
+        return np.asarray(np.kron(row, [1.0, 0.0 if squared else 1.0]), dtype=np.float64)
 
     @cached_property
     def places(self) -> NDArray[np.int64]:

@@ -157,7 +157,8 @@ class SumLayout:
             scales = np.array([float(scale) for scale in self.blocks[place].scales(numbers)])
             follows = self._follow(place, shape)
             if multiplier.split is not None:
-                follows, scales = np.kron(follows, parts), np.repeat(scales * multiplier.split.domain.width, 2)
+                follows = np.asarray(np.kron(follows, parts), dtype=np.float64)
+                scales = np.repeat(scales * multiplier.split.domain.width, 2)
             follows = follows.reshape(-1, prod(shape), entries) * (multiplier.unit / scales)
             released = np.asarray(each.values, dtype=np.float64).reshape(-1)
             follows = follows.reshape(len(self.products), -1)
