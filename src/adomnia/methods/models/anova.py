@@ -8,6 +8,7 @@ from adomnia.methods.contract import BY, Arguments, Frame, Method
 from adomnia.methods.models.formula import name_term
 from adomnia.methods.models.regression import FORMULA, Regression, read_rows
 from adomnia.methods.models.term_tests import TermTest, VarianceTable
+from adomnia.methods.testing.adjustment import ADJUST
 from adomnia.statistics.contract import Fact, Measured, ResultTable
 
 
@@ -74,7 +75,7 @@ METHOD = Method(
     name="anova",
     chapter="models",
     summary="Analysis of variance of a formula: which terms matter.",
-    parameters=(FORMULA, BY),
+    parameters=(FORMULA, BY, ADJUST),
     build=_build,
     returns={
         "term": "the term of the formula, or Residuals",

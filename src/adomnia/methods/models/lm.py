@@ -13,6 +13,7 @@ from adomnia.methods.models.regression import FORMULA, Regression, is_about_popu
 from adomnia.methods.models.sums import NoisyProducts
 from adomnia.methods.models.term_tests import TermTest, find_overall_test
 from adomnia.methods.sampling_weights import WEIGHT, read_weights
+from adomnia.methods.testing.adjustment import ADJUST
 from adomnia.statistics.contract import Bounds, Estimate, Fact, Floats, Measured, ResultTable
 
 NO_REPLY = (
@@ -175,7 +176,7 @@ METHOD = Method(
     name="lm",
     chapter="models",
     summary="Linear regression: coefficients with standard errors, tests and intervals.",
-    parameters=(FORMULA, WEIGHT, BY, INFERENCE),
+    parameters=(FORMULA, WEIGHT, BY, ADJUST, INFERENCE),
     build=_build,
     returns={
         "term": "the column of the model: (Intercept), age, city[Oslo], age:city[Oslo]",

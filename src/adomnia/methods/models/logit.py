@@ -15,6 +15,7 @@ from adomnia.methods.models.formula import ARGUMENT
 from adomnia.methods.models.newton import GeneralisedLinear, check_model
 from adomnia.methods.models.predictor import at_level
 from adomnia.methods.sampling_weights import WEIGHT, read_weights
+from adomnia.methods.testing.adjustment import ADJUST
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Expression, call, number, truth_as_number
 
@@ -129,6 +130,7 @@ METHOD = Method(
     parameters=(
         Parameter(ARGUMENT, "formula", "the outcome and what explains it: 'rich ~ age + C(city)'", required=True),
         WEIGHT,
+        ADJUST,
         INFERENCE,
     ),
     build=_build,

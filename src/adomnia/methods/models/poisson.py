@@ -12,6 +12,7 @@ from adomnia.methods.models.design import build_design, take_logarithm
 from adomnia.methods.models.formula import ARGUMENT
 from adomnia.methods.models.newton import GeneralisedLinear, check_model
 from adomnia.methods.sampling_weights import WEIGHT, read_weights
+from adomnia.methods.testing.adjustment import ADJUST
 from adomnia.privacy.expressions import Expression, call, number
 from adomnia.privacy.kinds import LATER
 
@@ -133,6 +134,7 @@ METHOD = Method(
             "how long or how often events were counted in a row, above zero: its logarithm is added to the predictor",
         ),
         WEIGHT,
+        ADJUST,
         INFERENCE,
     ),
     build=_build,
