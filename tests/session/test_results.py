@@ -217,3 +217,10 @@ def test_python_asks_for_it_by_its_name(owner):
     people = owner.table("data")
     adjusted = people.t_test("pay", mu=48, by="city", adjust="BH", epsilon=20)
     assert adjusted["p_value"] == owner.sql(BY_CITY.format(", adjust => 'bh'"), epsilon=20)["p_value"]
+
+
+def test_a_table_of_counts_is_bought_by_its_error(owner):
+    answer = owner.sql("SELECT * FROM frequencies(data, factor => city)", error=10)
+    assert all(high - low <= 20 for low, high in answer.interval("count"))
+    assert owner.sql("SELECT * FROM frequencies(data, factor => city)", error=10).replayed
+    assert 0.2 < float(answer.receipt.event.events[0].epsilon) < 0.4

@@ -49,6 +49,7 @@ class Crosstab(SingleRound):
 
     tag: ClassVar[str] = "Crosstab"
     name: ClassVar[str] = "crosstab"
+    error_columns: ClassVar[tuple[str, ...]] = ("count", "share", "row_share", "column_share")
     relation: Relation
     by: tuple[Factor, ...]
     row: Factor

@@ -40,7 +40,7 @@ _WAYS: Mapping[str, tuple[str, Callable[[Floats], Floats]]] = {
 ADJUST = Parameter(
     "adjust",
     "choice",
-    "adjust all p-values of the table for their number, free of charge; names as in R's p.adjust",
+    "adjust p-values for their number, free of charge",
     default=NONE,
     choices=(NONE, *_WAYS),
 )

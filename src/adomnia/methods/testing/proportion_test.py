@@ -50,6 +50,7 @@ class OneProportion(SingleRound):
 
     tag: ClassVar[str] = "OneProportion"
     name: ClassVar[str] = "proportion_test"
+    error_columns: ClassVar[tuple[str, ...]] = ("estimate",)
     relation: Relation
     by: tuple[Factor, ...]
     outcome: Factor
@@ -88,6 +89,7 @@ class TwoProportions(SingleRound):
 
     tag: ClassVar[str] = "TwoProportions"
     name: ClassVar[str] = "proportion_test"
+    error_columns: ClassVar[tuple[str, ...]] = ("estimate",)
     relation: Relation
     by: tuple[Factor, ...]
     outcome: Factor

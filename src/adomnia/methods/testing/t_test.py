@@ -44,6 +44,7 @@ class OneMean(SingleRound):
 
     tag: ClassVar[str] = "OneMean"
     name: ClassVar[str] = "t_test"
+    error_columns: ClassVar[tuple[str, ...]] = ("estimate",)
     relation: Relation
     by: tuple[Factor, ...]
     column: NumberColumn
@@ -86,6 +87,7 @@ class TwoMeans(SingleRound):
 
     tag: ClassVar[str] = "TwoMeans"
     name: ClassVar[str] = "t_test"
+    error_columns: ClassVar[tuple[str, ...]] = ("estimate",)
     relation: Relation
     by: tuple[Factor, ...]
     column: NumberColumn
