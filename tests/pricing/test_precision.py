@@ -145,3 +145,49 @@ def test_the_question_to_ask_first_counts_the_same_groups(text):
     assert len(first.statistics) == 1
     assert (first.having, first.limit, first.offset) == (None, None, 0)
     assert Fraction(1) == sum(each.price.epsilon for each in paid(first, Pure(1)))
+
+
+OF_METHODS = [
+    ("SELECT * FROM frequencies(people, factor => city)", "count", 10, None),
+    ("SELECT * FROM frequencies(people, factor => city, by => sex)", "count", 3, None),
+    ("SELECT value, share FROM frequencies(people, factor => city)", "share", 0.05, 4000),
+    ("SELECT * FROM crosstab(people, row => city, column => sex)", "count", 25, None),
+    ("SELECT * FROM crosstab(people, row => city, column => sex)", "count", 25, 10),
+    ("SELECT row, row_share FROM crosstab(people, row => city, column => sex)", "row_share", 0.1, 9000),
+    ("SELECT * FROM crosstab(people, row => city, column => sex, weight => age)", "count", 2500, None),
+    ("SELECT * FROM histogram(people, column => age, bins => 12)", "count", 10, None),
+    ("SELECT * FROM ecdf(people, column => age, bins => 12)", "estimate", 0.05, 5000),
+    ("SELECT * FROM proportion_test(people, column => active)", "estimate", 0.05, 5000),
+    ("SELECT * FROM t_test(people, column => age, group => active)", "estimate", 5, 5000),
+]
+
+
+@pytest.mark.parametrize(("text", "column", "error", "rows"), OF_METHODS)
+def test_the_price_for_the_error_of_a_methods_column_is_about_the_cheapest(text, column, error, rows):
+    asked, price = price_for_error(plan(text), error, 0.9, rows)
+    assert asked == plan(text)
+    many = 10**9 if column == "count" else rows
+
+    def expect(paid):
+        return next(line.error for line in quote_plan(asked, paid, 0.9, rows=many).outputs if line.name == column)
+
+    assert expect(price) <= error
+    assert expect(price * Fraction(9, 10)) > error
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "rows", "code", "fix"),
+    [
+        ("SELECT * FROM lm(people, formula => 'age ~ city')", 5, 1000, "error_not_known", "epsilon=1"),
+        ("SELECT * FROM summary(people)", 5, 1000, "error_not_known", "epsilon=1"),
+        ("SELECT value FROM frequencies(people, factor => city)", 5, None, "error_not_known", "select count or share"),
+        ("SELECT value, share FROM frequencies(people, factor => city)", 0.1, None, "error_not_known", "rows="),
+        ("SELECT * FROM ecdf(people, column => age)", 0.1, None, "error_not_known", "rows="),
+        ("SELECT * FROM t_test(people, column => age)", 0.01, 1000, "error_too_small", "larger error"),
+    ],
+)
+def test_an_error_of_a_method_that_has_no_price_is_refused_with_what_helps(text, error, rows, code, fix):
+    with pytest.raises(Refusal) as refusal:
+        price_for_error(plan(text), error, rows=rows)
+    assert refusal.value.code == code
+    assert fix in refusal.value.fix

@@ -11,6 +11,7 @@ import pytest
 
 from adomnia import protect
 from adomnia.errors import Refusal
+from adomnia.methods.testing.adjustment import adjust_p_values
 from adomnia.wire.answers import answer_of, answer_record
 
 CITIES, SEXES = ("a", "b", "c"), ("F", "M")
@@ -177,3 +178,49 @@ def test_an_error_that_nobody_can_promise_is_refused_as_such(owner):
     assert refusal.value.code == "error_not_known"
     with pytest.raises(Refusal, match=r"ask SELECT city, COUNT\(\*\) FROM data GROUP BY city first"):
         owner.price("SELECT m FROM (SELECT city, AVG(pay) AS m FROM data GROUP BY city)", error=1)
+
+
+BY_CITY = "SELECT city, p_value FROM t_test(data, column => pay, mu => 48, by => city{})"
+
+
+@pytest.mark.parametrize("first", ["", ", adjust => 'holm'"])
+def test_p_values_are_adjusted_free_of_charge_whichever_way_was_paid_for(owner, first):
+    paid = owner.sql(BY_CITY.format(first), epsilon=20)
+    assert not paid.replayed
+    found = {}
+    for way in ("none", "holm", "BH", "bonferroni"):
+        answer = owner.sql(BY_CITY.format(f", adjust => '{way}'"), epsilon=20)
+        assert answer.replayed
+        found[way] = answer["p_value"]
+        assert sent(answer)["p_value"] == found[way]
+        assert any("p-values are adjusted for" in note for note in answer.notes) is (way != "none")
+        assert not any("as it was given" in note for note in answer.notes)
+        if way != "none":
+            assert found[way] == list(adjust_p_values(found["none"], way.lower()))
+    again = owner.sql(BY_CITY.format(first), epsilon=20)
+    assert again["p_value"] == paid["p_value"]
+
+
+def test_rows_are_chosen_by_adjusted_p_values(owner):
+    every = owner.sql(BY_CITY.format(", adjust => 'bonferroni'"), epsilon=20)
+    largest = max((each for each in every["p_value"] if each is not None), default=1.0)
+    text = f"{BY_CITY.format(', adjust => {}')} WHERE p_value < {largest} ORDER BY p_value DESC".replace(
+        "{}", "'bonferroni'"
+    )
+    kept = owner.sql(text, epsilon=20)
+    assert kept["p_value"] == sorted(
+        (each for each in every["p_value"] if each is not None and each < largest), reverse=True
+    )
+
+
+def test_python_asks_for_it_by_its_name(owner):
+    people = owner.table("data")
+    adjusted = people.t_test("pay", mu=48, by="city", adjust="BH", epsilon=20)
+    assert adjusted["p_value"] == owner.sql(BY_CITY.format(", adjust => 'bh'"), epsilon=20)["p_value"]
+
+
+def test_a_table_of_counts_is_bought_by_its_error(owner):
+    answer = owner.sql("SELECT * FROM frequencies(data, factor => city)", error=10)
+    assert all(high - low <= 20 for low, high in answer.interval("count"))
+    assert owner.sql("SELECT * FROM frequencies(data, factor => city)", error=10).replayed
+    assert 0.2 < float(answer.receipt.event.events[0].epsilon) < 0.4

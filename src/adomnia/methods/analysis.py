@@ -31,6 +31,9 @@ class Analysis(ABC):
     name: ClassVar[str]
     rules: ClassVar[int] = 1  # raised when its rounds change: tests/contracts/test_rounds.py
     caveats: ClassVar[tuple[str, ...]] = ()  # what a quote has to say beside the errors to expect
+    # Columns whose numbers have one unit and whose error follows from the price, or from that and the number of rows:
+    # error= is about the first of them that a question shows.
+    error_columns: ClassVar[tuple[str, ...]] = ()
     relation: Relation
 
     @property

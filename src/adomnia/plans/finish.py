@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.methods.testing.adjustment import adjust_table
 from adomnia.plans.cells import Cells
 from adomnia.plans.plan import Plan
 from adomnia.plans.ranks import sort_cells
@@ -18,7 +19,7 @@ def finish(plan: Plan, results: Mapping[Statistic, Result]) -> NDArray[np.intp]:
     Those that HAVING and the choices inside keep, sorted as ORDER BY says, then by the keys in their declared order:
     never in an order that data could have made.
     """
-    table = find_table(results)
+    table = find_table(plan, results)
     if table is not None and plan.view is not None:
         return choose_rows(plan.view, table)[plan.offset :][: plan.limit]
     levels = find_levels(plan, find_estimates(results))
@@ -37,9 +38,10 @@ def find_levels(plan: Plan, estimates: Mapping[Statistic, Estimate]) -> Sequence
     return [Cells(plan, estimates, kept) for kept in plan.sets] if plan.sets else [Cells(plan, estimates)]
 
 
-def find_table(results: Mapping[Statistic, Result]) -> ResultTable | None:
-    """The table among the results; a plan that has one has nothing else."""
-    return next((each for each in results.values() if isinstance(each, ResultTable)), None)
+def find_table(plan: Plan, results: Mapping[Statistic, Result]) -> ResultTable | None:
+    """The table among the results, its p-values adjusted as was asked; a plan that has one has nothing else."""
+    found = next((each for each in results.values() if isinstance(each, ResultTable)), None)
+    return found if found is None or plan.view is None else adjust_table(found, plan.view.adjust)
 
 
 def find_estimates(results: Mapping[Statistic, Result]) -> dict[Statistic, Estimate]:

@@ -11,6 +11,7 @@ from typing import ClassVar, TypeAlias, Union
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.methods.testing.adjustment import COLUMN, NONE
 from adomnia.statistics.contract import Fact, ResultTable
 
 Constant: TypeAlias = Fraction | str | bool | date | None
@@ -53,6 +54,12 @@ class TableView:
     condition: TableCondition | None = None
     order: tuple[TableOrder, ...] = ()
     left_out: tuple[str, ...] = ()  # columns of the rows that a release of all of them cannot have
+    adjust: str = NONE  # how p-values are adjusted for their number, before rows are chosen by them
+
+    def identify_column(self, column: str) -> tuple[str, ...]:
+        """What tells a column of the table from others that are computed from the same measurements."""
+        adjusted = self.adjust != NONE and column == COLUMN
+        return ("column", column, self.adjust) if adjusted else ("column", column)
 
 
 def choose_rows(view: TableView, table: ResultTable) -> NDArray[np.intp]:

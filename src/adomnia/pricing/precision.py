@@ -1,23 +1,33 @@
 """The cheapest price for an error: every output gets just as much as it needs."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from math import isinf
+from math import inf, isclose, isinf, isnan
+
+import numpy as np
 
 from adomnia.errors import Refusal
+from adomnia.methods.simulations import simulate_less
 from adomnia.methods.supposition import SUPPOSED_ROWS
 from adomnia.plans.descriptions import describe_term
 from adomnia.plans.formulas import Over, Term, walk
 from adomnia.plans.plan import Output, Plan
+from adomnia.plans.views import TableView
 from adomnia.plans.words import term_in_words
 from adomnia.pricing.parts import weigh_starts
 from adomnia.pricing.supposed import Supposed
 from adomnia.privacy.amounts import EPSILON_UNIT, Number, positive
 from adomnia.privacy.events import Pure
+from adomnia.statistics.contract import ResultTable, Statistic
 
 _LARGEST = 10**6 / EPSILON_UNIT  # no noise is left long before
 _PRIVATE = "depends on how many rows a group has, which is private"
 _ASK_FIRST = "ask for COUNT(*) of the same groups first, and give the least of them as rows="
+_OF_ALL_ROWS = "depends on how many rows there are in all, which is private"
+_SAY_ROWS = "ask for COUNT(*) of its rows first, and give it as rows="
+_MANY = 10**9  # rows, of which no cell is empty
+_ROUNDED = 1e-6  # of an error, where doubles are rounded
 _USUAL = 2**36  # about 0.07, in units
 _FINE = 12  # bits of a price that is found for rows that are only supposed
 
@@ -50,8 +60,7 @@ def price_for_error(plan: Plan, error: Number, confidence: float = 0.95, rows: i
     except ValueError:
         raise Refusal(f"error={error}", "is not a positive number", "write error=50", code="bad_price") from None
     if plan.view is not None:
-        why, fix = "depends on data: a method has several outputs of different units", "name a price: epsilon=1"
-        raise Refusal("error= for a method", why, fix, code="error_not_known")
+        return plan, _price_of_method(plan, plan.view, within, confidence, rows)
     weights = []
     for term in dict.fromkeys(plan.terms):
         alone = replace(plan, outputs=(Output("", term),), order=(), having=None, weights=(), inner=())
@@ -86,25 +95,82 @@ class _Search:
             except ValueError:  # so little that the noise would be too large to draw
                 return False
 
-        # The least power of two that suffices, sought from a usual price, which is seldom far from it.
-        above = 1 if suffices(1) else _USUAL
-        while above > 1 and suffices(above // 2):
-            above //= 2
-        while above >= _USUAL and not suffices(above):
-            above *= 2
-            if above > _LARGEST:
-                why, fix = "is less than any price can promise", "ask for a larger error"
-                raise Refusal(
-                    f"error={within:g} for {_named(self._term, self._plan)}", why, fix, code="error_too_small"
-                )
-        below = above // 2
-        while above - below > (max(1, above >> _FINE) if self.depends_on_rows else 1):
-            middle = (above + below) // 2
-            below, above = (below, middle) if suffices(middle) else (middle, above)
-        return self._size * above * EPSILON_UNIT
+        found = _find_least(suffices, exact=not self.depends_on_rows)
+        if found is None:
+            raise _too_small(within, _named(self._term, self._plan))
+        return self._size * found * EPSILON_UNIT
 
     def _supposed(self, price: Pure) -> Supposed:
         return Supposed(self._plan, price, self._rows)
+
+
+def _find_least(suffices: Callable[[int], bool], *, exact: bool) -> int | None:
+    """The least price that suffices, in units, or nearly so; None where none does."""
+    # The least power of two that suffices, sought from a usual price, which is seldom far from it.
+    above = 1 if suffices(1) else _USUAL
+    while above > 1 and suffices(above // 2):
+        above //= 2
+    while above >= _USUAL and not suffices(above):
+        above *= 2
+        if above > _LARGEST:
+            return None
+    below = above // 2
+    while above - below > (1 if exact else max(1, above >> _FINE)):
+        middle = (above + below) // 2
+        below, above = (below, middle) if suffices(middle) else (middle, above)
+    return above
+
+
+def _too_small(within: float, what: str) -> Refusal:
+    why, fix = "is less than any price can promise", "ask for a larger error"
+    return Refusal(f"error={within:g} for {what}", why, fix, code="error_too_small")
+
+
+def _price_of_method(plan: Plan, view: TableView, within: float, confidence: float, rows: int | None) -> Pure:
+    """The least price at which one column of a method's table is within an error, in each of its rows."""
+    (analysis,) = plan.statistics
+    column = _choose_column(analysis, view)
+    what = f"{column} of {analysis.name}"
+
+    def half_width(units: int, many: int) -> float:
+        supposed = Supposed(plan, Pure(units * EPSILON_UNIT), many)
+        with np.errstate(all="ignore"), simulate_less():
+            table = supposed.result(analysis, many)
+            assert isinstance(table, ResultTable)  # noqa: S101 - it has a view
+            lower, upper = table.estimates[column].interval(confidence, 1)
+            width = float(np.max(upper - lower)) / 2
+        return inf if isnan(width) else width
+
+    one = int(1 / EPSILON_UNIT)
+    if isclose(half_width(one, _MANY), half_width(one, 2 * _MANY), rel_tol=_ROUNDED):
+        rows = _MANY  # it does not depend on them, but for cells that are next to empty
+    if rows is None:
+        raise Refusal(f"error= for {what}", _OF_ALL_ROWS, _SAY_ROWS, code="error_not_known")
+
+    def suffices(units: int) -> bool:
+        try:
+            return half_width(units, rows) <= within
+        except ValueError:  # so little that the noise would be too large to draw
+            return False
+
+    found = _find_least(suffices, exact=False)
+    if found is None:
+        raise _too_small(within, what)
+    return Pure(found * EPSILON_UNIT)
+
+
+def _choose_column(analysis: Statistic, view: TableView) -> str:
+    """The column that an error is about: the one that is shown, or the first of several."""
+    offered: tuple[str, ...] = getattr(analysis, "error_columns", ())
+    if not offered:
+        why, fix = "depends on data, or its numbers have different units", "name a price instead: epsilon=1"
+        raise Refusal(f"error= for {analysis.name}", why, fix, code="error_not_known")
+    shown = [column for _, column in view.columns]
+    found = next((each for each in offered if each in shown), None)
+    if found is None:
+        fix = f"select {' or '.join(offered)}, or name a price: epsilon=1"
+        raise Refusal(f"error= for {analysis.name}", "is about no column that is shown", fix, code="error_not_known")
+    return found
 
 
 def _depends_on_others(plan: Plan, term: Term) -> bool:

@@ -88,7 +88,7 @@ def _draft_answer(evaluated: Evaluated, confidence: float) -> DraftAnswer:
     priced, results = evaluated.priced, evaluated.results
     plan = priced.plan
     columns, rows = build_columns(plan, results), finish(plan, results)
-    table = find_table(results)
+    table = find_table(plan, results)
     if table is not None:
         notes = (*table.notes, *priced.notes)
         shown = (_shown_figure(table, plan), table.model, table.product)

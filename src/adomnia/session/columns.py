@@ -83,7 +83,7 @@ def read_dates(days: Floats) -> list[date | None]:
 
 def build_columns(plan: Plan, results: Mapping[Statistic, Result]) -> tuple[KeyColumn | ValueColumn, ...]:
     """The columns of a plan's outputs over all of its cells, or of the table that is its result."""
-    table, levels = find_table(results), find_levels(plan, find_estimates(results))
+    table, levels = find_table(plan, results), find_levels(plan, find_estimates(results))
     if table is None or plan.view is None:
         return tuple(_column(output, levels) for output in plan.outputs)
     return tuple(_table_column(table, name, column) for name, column in plan.view.columns)

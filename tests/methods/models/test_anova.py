@@ -12,7 +12,8 @@ import pytest
 from scipy.stats import chi2
 
 from adomnia.errors import Refusal
-from adomnia.methods.models.anova import METHOD, VarianceTable, tail_of_square
+from adomnia.methods.models.anova import METHOD
+from adomnia.methods.models.term_tests import VarianceTable
 from adomnia.privacy.conversions import rho_of
 from adomnia.privacy.events import Concentrated, Pure
 from kit.analyses import analyse, frame
@@ -111,10 +112,3 @@ def test_several_rows_of_a_person_are_refused():
     several = frame({"y": (0, 1)}, {"g": ("a", "b")}, rows_per_person=2)
     with pytest.raises(Refusal, match="one row a person"):
         METHOD.build(several, {"formula": "y ~ g", "by": ()})
-
-
-def test_the_tail_of_a_square_is_that_of_its_law():
-    assert tail_of_square(7.0, 3, 6.0, 1e12) == pytest.approx(chi2.sf(7.0, 3), rel=1e-6)
-    drawn = np.random.default_rng(0).laplace(0, 0.5**0.5, 10**6) ** 2  # of mean 1 and variance 5
-    quantile = np.quantile(drawn, 0.95)
-    assert 0.05 < tail_of_square(quantile, 1, 5.0, 1e12) < 0.07  # a little more often than it should

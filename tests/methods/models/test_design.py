@@ -62,6 +62,7 @@ def data():
         "a:b:x",
         "log(z) + year",
         "year*x",
+        "C(a, Treatment('q'))*x",
     ],
 )
 def test_columns_are_those_of_formulaic(right, data):
@@ -86,6 +87,44 @@ def test_columns_are_those_of_formulaic(right, data):
 )
 def test_columns_are_named_by_their_levels(right, names):
     assert list(build_design(f"y ~ {right}", FRAME).names) == names
+
+
+@pytest.mark.parametrize("right", ["x*C(a, Treatment('r')) + b", "0 + C(a, Treatment(reference='q')):x"])
+def test_with_a_reference_level_columns_are_named_as_in_statsmodels(right, data):
+    import patsy
+
+    design = build_design(f"y ~ {right}", FRAME)
+    found = dict(zip(design.names, matrix_of(design, data).T, strict=True))
+    expected = patsy.dmatrix(right, data)
+    names = [name.replace("Intercept", "(Intercept)") for name in expected.design_info.column_names]
+    ours = [name.replace("b[v]", "b[T.v]") for name in found]  # without Treatment() as in R
+    assert sorted(_sort_parts(each) for each in ours) == sorted(_sort_parts(each) for each in names)
+    by_name = {_sort_parts(name): column for name, column in zip(names, np.asarray(expected).T, strict=True)}
+    for name, column in zip(ours, found.values(), strict=True):
+        assert np.allclose(column, by_name[_sort_parts(name)])
+
+
+def _sort_parts(name):
+    return tuple(sorted(name.split(":")))
+
+
+def test_a_number_or_a_condition_is_written_as_it_is():
+    ranks = with_both("k")
+    assert build_design("y ~ C(k, Treatment(2))", ranks).names[1:] == tuple(
+        f"C(k, Treatment(2))[T.{level}]" for level in (0, 1, 3)
+    )
+    assert build_design("y ~ C(k, Treatment(2.0))", ranks).columns[1].levels == ((0, 0),)
+    with pytest.raises(BadArgument, match="use one of 0, 1, 2, 3"):
+        build_design("y ~ C(k, Treatment('2'))", ranks)
+    with pytest.raises(BadArgument, match="none of its declared values"):
+        build_design("y ~ C(k, Treatment(-2))", ranks)
+    assert build_design("y ~ C(a, Treatment)", FRAME).names[1:] == ("C(a, Treatment)[T.q]", "C(a, Treatment)[T.r]")
+
+
+def test_a_factor_has_one_reference_level_in_a_formula():
+    with pytest.raises(BadArgument, match="codes a in two ways") as refused:
+        build_design("y ~ a + x:C(a, Treatment('q'))", FRAME)
+    assert "write C(a, Treatment('q')) everywhere" in str(refused.value)
 
 
 def test_columns_hold_what_they_are_called(data):

@@ -110,7 +110,17 @@ def test_generated_formulas_expand_as_formulaic_expands_them(seed):
         ("city ~ x", 0, "takes city for a number"),
         ("y ~ (a + b)^99", 12, "from 1 to 8"),
         ("y ~ x +", 7, "nothing where a column"),
-        ("y ~ C(city, Sum)", 10, "more in C()"),
+        ("y ~ C(city, Sum)", 12, "codes city by Sum, and knows Treatment only"),
+        ("y ~ C(city, Treatment('Olso'))", 22, "did you mean 'Oslo'? use one of 'Oslo', 'Bergen'"),
+        ("y ~ C(city, Treatment(reference='Rome'))", 32, "Fix: use one of 'Oslo', 'Bergen'"),
+        ("y ~ C(city, Treatment(1))", 22, "which is none of its declared values"),
+        ("y ~ C(city, Treatment(-'Oslo'))", 22, "needs a level"),
+        ("y ~ C(city, Treatment(reference 'Oslo'))", 32, "reference without ="),
+        ("y ~ C(city, Treatment('Oslo', 2))", 28, "more in Treatment()"),
+        ("y ~ C(city, Treatment('Oslo)", 22, "stands for nothing"),
+        ("y ~ C(city, )", 12, "needs the name of a column"),
+        ("y ~ x = z", 6, "cannot be read from '='"),
+        ("y ~ 'x'", 4, "where a column should stand"),
     ],
 )
 def test_a_refusal_says_where_it_is(text, offset, words):

@@ -33,6 +33,7 @@ class HistogramOfColumn(SingleRound):
 
     tag: ClassVar[str] = "Histogram of a column"
     name: ClassVar[str] = "histogram"
+    error_columns: ClassVar[tuple[str, ...]] = ("count", "density")
     relation: Relation
     by: tuple[Factor, ...]
     bins: ColumnBins

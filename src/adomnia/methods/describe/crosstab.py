@@ -1,6 +1,7 @@
 """Two-way tables with margins."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
@@ -8,16 +9,29 @@ from typing import ClassVar
 
 import numpy as np
 
-from adomnia.methods.analysis import SingleRound, keys_of
-from adomnia.methods.contract import BY, INFERENCE, Arguments, BadArgument, Factor, Frame, Method, Parameter
+from adomnia.methods.analysis import SingleRound, keys_of, with_values
+from adomnia.methods.contract import (
+    BY,
+    INFERENCE,
+    Arguments,
+    BadArgument,
+    Factor,
+    Frame,
+    Method,
+    NumberColumn,
+    Parameter,
+)
 from adomnia.methods.describe.counted_shares import NoisyCounts
 from adomnia.methods.describe.error_laws import noise_cumulants
 from adomnia.methods.describe.frequencies import COUNTS_NOTE, note_shares
 from adomnia.methods.describe.inference import read_inference
-from adomnia.privacy.aggregates import Rows
+from adomnia.methods.describe.weighted_counts import WEIGHTED_NOTE, WeightedCounts, weight_vector
+from adomnia.methods.sampling_weights import WEIGHT, read_weights
+from adomnia.privacy.aggregates import Aggregate, Rows
+from adomnia.privacy.kinds import LATER
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
-from adomnia.statistics.contract import Floats, Measured, ResultTable
+from adomnia.statistics.contract import Estimate, Floats, Measured, ResultTable
 
 ALL = "(all)"
 _MOST_CELLS = 10_000
@@ -35,43 +49,58 @@ class Crosstab(SingleRound):
 
     tag: ClassVar[str] = "Crosstab"
     name: ClassVar[str] = "crosstab"
+    error_columns: ClassVar[tuple[str, ...]] = ("count", "share", "row_share", "column_share")
     relation: Relation
     by: tuple[Factor, ...]
     row: Factor
     column: Factor
     population: bool
+    weights: NumberColumn | None = field(default=None, metadata={LATER: True})
 
     @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
-        return ((Query(self.relation, keys_of(*self.by, self.row, self.column), Rows()), Fraction(1)),)
+        counted: Aggregate = Rows()
+        if self.weights is not None:
+            counted = weight_vector(self.weights, population=self.population)
+        return ((Query(self.relation, keys_of(*self.by, self.row, self.column), counted), Fraction(1)),)
 
     def tabulate(self, *measured: Measured) -> ResultTable:
-        counts = np.asarray(measured[0].values, dtype=np.float64)
-        law = noise_cumulants(measured[0])
-        found, cells = _with_margins(counts), _with_margins(np.ones_like(counts))
-
-        def count(rows: Floats, of: Floats) -> NoisyCounts:
-            values, parts = (np.broadcast_to(each, found.shape).ravel() for each in (rows, of))
-            return NoisyCounts(values, parts, law)
-
-        counted = count(found, cells)
-        wholes = {
-            "share": count(found[-1:, -1:], cells[-1:, -1:]),
-            "row_share": count(found[:, -1:], cells[:, -1:]),
-            "column_share": count(found[-1:], cells[-1:]),
-        }
-        method = "noisy count / noisy count of the whole"
-        shares = {
-            name: counted.share_of(whole, population=self.population).estimate(method) for name, whole in wholes.items()
-        }
-        rows, columns = ((*map(str, factor.levels), ALL) for factor in (self.row, self.column))
-        pairs = list(product(rows, columns))
+        cells = self._read(measured[0])
+        columns: dict[str, Estimate] = {"count": cells[0].estimate()}
+        for name, whole in zip(("share", "row_share", "column_share"), cells[1:], strict=True):
+            share = cells[0].share_of(whole, population=self.population)  # type: ignore[arg-type]  # of the same kind
+            columns[name] = share.estimate("noisy count / noisy count of the whole")
+        pairs = list(product(*((*map(str, factor.levels), ALL) for factor in (self.row, self.column))))
         return ResultTable(
             {"row": tuple(row for row, _ in pairs), "column": tuple(column for _, column in pairs)},
-            {"count": counted.estimate(), **shares},
-            (COUNTS_NOTE, note_shares(population=self.population), f"Rows and columns called {ALL} are margins."),
+            columns,
+            (
+                COUNTS_NOTE,
+                *([] if self.weights is None else [WEIGHTED_NOTE]),
+                note_shares(population=self.population),
+                f"Rows and columns called {ALL} are margins.",
+            ),
             {"kind": "heat", "x": "column", "y": "row", "value": "count"},
         )
+
+    def _read(self, measured: Measured) -> tuple["NoisyCounts | WeightedCounts", ...]:
+        """The cells with their margins, and the wholes that each is a part of: the table, its row, its column."""
+        if self.weights is None:
+            counts, law = np.asarray(measured.values, dtype=np.float64), noise_cumulants(measured)
+            tables = _list_wholes(_with_margins(counts)), _list_wholes(_with_margins(np.ones_like(counts)))
+            return tuple(NoisyCounts(values, cells, law) for values, cells in zip(*tables, strict=True))
+        found = WeightedCounts.of(measured, self.weights, population=self.population)
+        parts = (_list_wholes(_with_margins(each)) for each in (found.values, found.squares, found.noises))
+        return tuple(
+            WeightedCounts(values, squares, noises, found.cumulants)
+            for values, squares, noises in zip(*parts, strict=True)
+        )
+
+
+def _list_wholes(table: Floats) -> Iterator[Floats]:
+    """Of a table with margins the cells, and of each the whole table, its row and its column."""
+    for whole in (table, table[-1:, -1:], table[:, -1:], table[-1:]):
+        yield np.broadcast_to(whole, table.shape).ravel()
 
 
 def _with_margins(cells: Floats) -> Floats:
@@ -92,8 +121,9 @@ def read_factors(arguments: Arguments) -> tuple[Factor, Factor]:
 
 
 def _build(frame: Frame, arguments: Arguments) -> Crosstab:
-    population = read_inference(frame, arguments, "crosstab")
-    return Crosstab(frame.relation, arguments["by"], *read_factors(arguments), population)
+    population, weights = read_inference(frame, arguments, "crosstab"), read_weights(arguments)
+    rows = frame.relation if weights is None else with_values(frame.relation, weights.value)
+    return Crosstab(rows, arguments["by"], *read_factors(arguments), population, weights)
 
 
 ROW = Parameter("row", "factor", "the column whose values are rows of the table", required=True)
@@ -102,12 +132,12 @@ METHOD = Method(
     "crosstab",
     "describe",
     "How many rows hold each pair of values of two columns, with margins and shares.",
-    (ROW, COLUMN, BY, INFERENCE),
+    (ROW, COLUMN, WEIGHT, BY, INFERENCE),
     _build,
     {
         "row": "a value of the first column",
         "column": "a value of the second",
-        "count": "rows that hold both",
+        "count": "rows that hold both; with weights, the sum of their weights",
         "share": "their share of all rows in the table",
         "row_share": "their share of the rows that hold the first",
         "column_share": "their share of the rows that hold the second",

@@ -37,6 +37,7 @@ class Ecdf(SingleRound):
 
     tag: ClassVar[str] = "Ecdf"
     name: ClassVar[str] = "ecdf"
+    error_columns: ClassVar[tuple[str, ...]] = ("estimate",)
     relation: Relation
     by: tuple[Factor, ...]
     column: NumberColumn

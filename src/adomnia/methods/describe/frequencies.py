@@ -36,6 +36,7 @@ class Frequencies(SingleRound):
 
     tag: ClassVar[str] = "Frequencies"
     name: ClassVar[str] = "frequencies"
+    error_columns: ClassVar[tuple[str, ...]] = ("count", "share")
     relation: Relation
     by: tuple[Factor, ...]
     factor: Factor

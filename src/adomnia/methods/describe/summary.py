@@ -25,6 +25,8 @@ from adomnia.methods.describe.cut_quantiles import CutQuantile, Flow, estimate_q
 from adomnia.methods.describe.cuts import Cutting, check_cells
 from adomnia.methods.describe.inference import describe_inference, read_inference
 from adomnia.methods.describe.rounds import SeveralRounds, split_cells, table_of, together
+from adomnia.methods.describe.weighted_summary import WeightedSummary
+from adomnia.methods.sampling_weights import WEIGHT, read_weights
 from adomnia.methods.stacking import stack_estimates
 from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.domains import Numbers
@@ -162,8 +164,9 @@ def _notes(price: Price, query: Query) -> tuple[str, ...]:
     )
 
 
-def _build(frame: Frame, arguments: Arguments) -> Summary:
-    columns = arguments["columns"] or tuple(frame.numbers.values())
+def _build(frame: Frame, arguments: Arguments) -> Summary | WeightedSummary:
+    weights = read_weights(arguments)
+    columns = arguments["columns"] or tuple(each for each in frame.numbers.values() if each != weights)
     if not columns:
         raise BadArgument("columns", "is empty, and no column of the rows is a number with bounds", "name some")
     if len(columns) > _MOST_COLUMNS:
@@ -171,6 +174,8 @@ def _build(frame: Frame, arguments: Arguments) -> Summary:
         raise BadArgument("columns", why, f"name at most {_MOST_COLUMNS}")
     check_cells(arguments["by"], len(_QUARTILES))
     population = read_inference(frame, arguments, "summary")
+    if weights is not None:
+        return WeightedSummary(frame.relation, arguments["by"], columns, weights, population)
     return Summary(frame.relation, arguments["by"], columns, population, frame.confidence)
 
 
@@ -180,14 +185,15 @@ METHOD = Method(
     "Numbers of rows, mean, standard deviation, extremes and quartiles of columns.",
     (
         Parameter("columns", "columns", "the numbers to describe; all that the rows have, unless some are named"),
+        WEIGHT,
         BY,
         INFERENCE,
     ),
     _build,
     {
         "column": "which column",
-        "n": "rows that have a value",
-        "missing": "rows that have none",
+        "n": "rows that have a value; with a weight, the sum of their weights",
+        "missing": "rows that have none; with a weight, the sum of their weights",
         "mean": "arithmetic mean",
         "sd": "standard deviation",
         "min": "a value near the least one",
@@ -198,5 +204,8 @@ METHOD = Method(
     },
     "SELECT * FROM summary((SELECT age, salary FROM people))",
     {"R": "summary, fivenum", "SAS": "PROC MEANS", "pandas": "DataFrame.describe"},
-    ("The price is divided evenly among the columns.",),
+    (
+        "The price is divided evenly among the columns.",
+        "With a weight, extremes and quartiles are not told. Intervals of mean and sd are those of sampling weights.",
+    ),
 )

@@ -18,10 +18,18 @@ RETURNS = {
     "statistic": "the estimate in standard errors",
     "p_value": "how probable a statistic that far from zero is if the coefficient is zero",
 }
+_LARGEST = 700.0  # exp of more is beyond doubles
+_ALONE = 1e-10  # of a variance that no other estimate tells: with less, coefficients are not told apart
 _ABOUT = {
     "population": "Intervals are about the population that the people are a sample of: they hold sampling and noise.",
     "data": "Intervals are about the coefficients of the data itself, without noise.",
 }
+
+
+def with_ratio(name: str, meaning: str) -> dict[str, str]:
+    """The columns of a table that has exp of the coefficients, too."""
+    first = ("term", "estimate")
+    return {**{each: RETURNS[each] for each in first}, name: meaning, **RETURNS}
 
 
 @dataclass(frozen=True)
@@ -43,21 +51,21 @@ class Coefficients:
         """Which coefficients there is a reply for."""
         return np.asarray(self.carried & np.isfinite(self.values) & np.isfinite(self.errors))
 
-    def tabulate(self, kind: str, inference: str, notes: Sequence[str]) -> ResultTable:
-        """One row for each coefficient."""
+    def tabulate(self, kind: str, inference: str, notes: Sequence[str], ratio: str = "") -> ResultTable:
+        """One row for each coefficient; `ratio` is what exp of a coefficient is called, where that means something."""
         estimate = Estimate(np.where(self.told, self.values, np.nan), self._bound, "Newton's method on noisy sums")
         statistic = self.values / self.errors
         return ResultTable(
             {"term": self.design.names},
-            {"estimate": estimate},
-            notes=(*notes, _ABOUT[inference], *self._explain_silence()),
+            {"estimate": estimate, **({ratio: exponentiate(estimate)} if ratio else {})},
+            notes=(*notes, _ABOUT[inference], *self._test_all(inference), *self._explain_silence()),
             figure={"kind": "points", "x": "term", "y": "estimate"},
             facts={
                 "standard_error": self._reply(lambda: self.errors),
                 "statistic": self._reply(lambda: statistic),
                 "p_value": self._reply(lambda: _two_sided(statistic)),
             },
-            model=self._describe(kind),
+            model=self._describe(kind, inference),
         )
 
     def _bound(self, confidence: float, cells: int) -> Bounds:
@@ -74,6 +82,33 @@ class Coefficients:
             value if told else None for value, told in zip(compute().tolist(), self.told.tolist(), strict=True)
         )
 
+    @cached_property
+    def wald(self) -> tuple[float, int, float] | None:
+        """The Wald test that all coefficients but the intercept are 0: its chi-square, degrees of freedom, p-value.
+
+        None where there are none, where one has no reply, or where the errors of some are not told apart.
+        """
+        from scipy.special import chdtrc
+
+        tested = np.array([column.levels != () or any(column.powers) for column in self.design.columns])
+        if not tested.any() or not self.told[tested].all():
+            return None
+        scores, errors = (self.values / self.errors)[tested], self.errors[tested]
+        correlations = self.covariance[np.ix_(tested, tested)] / np.outer(errors, errors)
+        values, vectors = np.linalg.eigh(correlations)
+        if values[0] < _ALONE:
+            return None
+        square = float(((vectors.T @ scores) ** 2 / values).sum())
+        return square, int(tested.sum()), float(chdtrc(int(tested.sum()), square))
+
+    def _test_all(self, inference: str) -> tuple[str, ...]:
+        """The test of all terms together, where intervals are about the population."""
+        if inference != "population" or self.wald is None:
+            return ()
+        square, freedom, p_value = self.wald
+        degrees = f"{freedom} degree{'s' if freedom > 1 else ''} of freedom"
+        return (f"Wald test of all terms together: chi-square {square:.4g} on {degrees}, p-value {p_value:.3g}.",)
+
     def _explain_silence(self) -> tuple[str, ...]:
         silent = [name for name, told in zip(self.design.names, self.told, strict=True) if not told]
         if not silent:
@@ -81,9 +116,10 @@ class Coefficients:
         why = f"No reply for {', '.join(silent)}: what the rows tell of them is not larger than the noise."
         return (f"{why} A higher price, narrower bounds, fewer terms or more rows would help.",)
 
-    def _describe(self, kind: str) -> dict[str, Any]:
-        """What predictions need."""
+    def _describe(self, kind: str, inference: str) -> dict[str, Any]:
+        """What predictions need, and the test of all terms."""
         both = np.outer(self.told, self.told)
+        wald = self.wald if inference == "population" else None
         return {
             "kind": kind,
             "response": self.design.response.name,
@@ -91,7 +127,19 @@ class Coefficients:
             "factors": self.design.plain_factors(),
             "coefficients": list(self._reply(lambda: self.values)()),
             "covariance": np.where(both, self.covariance, 0.0).tolist(),
+            **({} if wald is None else {"wald": dict(zip(("chi_square", "df", "p_value"), wald, strict=True))}),
         }
+
+
+def exponentiate(estimate: Estimate) -> Estimate:
+    """The ratio of odds or rates that a coefficient means: exp of it and of the ends of its interval."""
+
+    def interval(confidence: float, cells: int) -> Bounds:
+        lower, upper = (np.asarray(end) for end in estimate.interval(confidence, cells))
+        ends = np.exp(np.clip(lower, -np.inf, _LARGEST)), np.exp(np.clip(upper, -_LARGEST, _LARGEST))
+        return ends[0], np.where(upper > _LARGEST, np.inf, ends[1])
+
+    return Estimate(np.exp(np.clip(estimate.values, -_LARGEST, _LARGEST)), interval, f"exp of {estimate.method}")
 
 
 def _two_sided(statistic: Floats) -> Floats:

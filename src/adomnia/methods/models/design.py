@@ -1,8 +1,9 @@
 """The design of a model: which numbers of a row a formula makes, as products of numbers and of levels of factors.
 
-Factors are coded as in R: against their first declared level where that makes a difference, and by all levels where
-nothing else in the formula spans them (`0 + city`, `city:x` without `x`). Columns are called `city[Oslo]`, `age`,
-`age:city[Oslo]`, `poly(age, 2)[1]` and `(Intercept)`.
+Factors are coded as in R: against their first declared level, or the one that Treatment() names, where that makes a
+difference, and by all levels where nothing else in the formula spans them (`0 + city`, `city:x` without `x`). Columns
+are called `city[Oslo]`, `age`, `age:city[Oslo]`, `poly(age, 2)[1]`, `(Intercept)`, and where Treatment() stands as in
+statsmodels: `C(city, Treatment('Oslo'))[T.Rome]`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -161,7 +162,7 @@ class _Builder:
         self.variables = tuple(dict.fromkeys(variables))
         self.factors = tuple(dict.fromkeys(atom.factor for atom in atoms if atom.factor))
         self.offsets = {number: atom.offset for atom in reversed(atoms) for m in atom.monomials for number, _ in m}
-        self.written = {atom.factor: atom.written for atom in atoms}
+        self.codings = {atom.factor: atom for atom in atoms}
         self.spanned: dict[frozenset[Atom], set[frozenset[int]]] = {}
 
     def build(self) -> Design:
@@ -184,7 +185,7 @@ class _Builder:
         column = self.frame.numbers[number.column]
         if column.domain.width == 0:
             raise BadArgument(ARGUMENT, f"names {column.name}, whose bounds are equal", "leave it out", offset=offset)
-        return _logarithm(column) if number.log else column
+        return take_logarithm(column) if number.log else column
 
     def _check_levels(self) -> None:
         for term in self.formula.terms:
@@ -192,6 +193,10 @@ class _Builder:
                 if atom.factor and len(self.frame.factors[atom.factor].levels) < 2:
                     why = f"names {atom.factor}, which has one value only"
                     raise BadArgument(ARGUMENT, why, "leave it out", offset=atom.offset)
+                if atom.factor and atom != self.codings[atom.factor]:
+                    other = self.codings[atom.factor].written
+                    why = f"codes {atom.factor} in two ways: {atom.written} and {other}"
+                    raise BadArgument(ARGUMENT, why, f"write {other} everywhere", offset=atom.offset)
 
     def _columns(self, place: int, term: Term, room: int) -> Iterator[DesignColumn]:
         factors = [self.factors.index(atom.factor) for atom in term if atom.factor]
@@ -207,7 +212,7 @@ class _Builder:
         for coding in codings:
             for powers, written in self._monomials(numeric, offset):
                 for levels in self._combine_levels(factors, coding):
-                    name = self._name(term, dict(levels), dict(written))
+                    name = self._name(term, dict(levels), dict(written), coding)
                     yield DesignColumn(name, place, tuple(sorted(levels)), powers)
 
     def _codings(self, factors: list[int], numeric: frozenset[Atom]) -> list[_Coding]:
@@ -226,9 +231,11 @@ class _Builder:
             found = [merged if each == long else each for each in found if each != short]
         return found
 
-    def _level_range(self, coded: tuple[int, bool]) -> range:
-        factor, full = coded
-        return range(0 if full else 1, len(self.frame.factors[self.factors[factor]].levels))
+    def _level_range(self, coded: tuple[int, bool]) -> list[int]:
+        """The levels that are coded: all of them, or all but the reference level."""
+        name, full = self.factors[coded[0]], coded[1]
+        places = range(len(self.frame.factors[name].levels))
+        return [place for place in places if full or place != self.codings[name].reference]
 
     def _combine_levels(self, factors: list[int], coding: _Coding) -> Iterator[Levels]:
         """All levels of all factors; that of the first one changes fastest, as in R."""
@@ -252,14 +259,15 @@ class _Builder:
             ]
             yield tuple(powers.values()), names
 
-    def _name(self, term: Term, levels: Mapping[int, int], written: Mapping[str, str]) -> str:
+    def _name(self, term: Term, levels: Mapping[int, int], written: Mapping[str, str], coding: _Coding) -> str:
         parts = []
         for atom in term:
             if not atom.factor:
                 parts.append(written[atom.written])
             elif (factor := self.factors.index(atom.factor)) in levels:
                 label = self.frame.factors[atom.factor].levels[levels[factor]]
-                parts.append(f"{atom.written}[{label}]")
+                compared = "T." if atom.treatment and (factor, False) in coding else ""
+                parts.append(f"{atom.written}[{compared}{label}]")
         return ":".join(parts) or name_term(())
 
 
@@ -272,7 +280,8 @@ def _find_pair(codings: list[_Coding]) -> tuple[_Coding, _Coding, int] | None:
     return None
 
 
-def _logarithm(column: NumberColumn) -> NumberColumn:
+def take_logarithm(column: NumberColumn) -> NumberColumn:
+    """The logarithm of a column above zero, between those of its bounds."""
     value = call("ln", column.value)
     kind = value.kind
     assert isinstance(kind, Quantity)  # noqa: S101 - of a number above zero

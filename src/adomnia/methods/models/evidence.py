@@ -4,7 +4,7 @@ The score is the derivative of the log-likelihood, the information its negative 
 them is known, so that the covariance of all that follows from them is, too.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations_with_replacement
@@ -133,6 +133,7 @@ class Evidence:
     coordinates: Coordinates
     sums: NoisySums  # of the score, for each column of the basis
     pairs: NoisySums  # of the information
+    squared: NoisySums | None = field(default=None, kw_only=True)  # the same with squared sampling weights, if any
 
     @cached_property
     def score(self) -> Floats:
@@ -187,6 +188,14 @@ class Evidence:
     @cached_property
     def inverse(self) -> Floats:
         return np.asarray(np.linalg.inv(self.steady), dtype=np.float64)
+
+    @cached_property
+    def sampling(self) -> Floats:
+        """The covariance that sampling makes in the coefficients, in a model whose variances are right."""
+        if self.squared is None:
+            return self.inverse
+        values, vectors = np.linalg.eigh(self.coordinates.square(self.squared.values))
+        return np.asarray(self.inverse @ ((vectors * np.maximum(values, 0.0)) @ vectors.T) @ self.inverse)
 
     @cached_property
     def carried(self) -> NDArray[np.bool_]:

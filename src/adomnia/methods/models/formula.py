@@ -5,28 +5,32 @@
     (a + b + c)^2      products of up to two        . - a                  all other columns but a
     C(city), city      a factor                     log(x)                 of a number above zero
     I(x^2), I(x*z)     a product, as a number       poly(x, 3)             x, x^2 and x^3, as they are (raw)
+    C(city, Treatment('Oslo'))                      a factor whose levels are compared with Oslo, its reference level
 
 Names with other characters than letters, digits, _ and . stand in backticks. The size of what is read is limited
 before it is made.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import product
 from typing import TypeAlias
 
 from adomnia.methods.contract import BadArgument, Frame
+from adomnia.privacy.keys import Label
 
 ARGUMENT = "formula"
 LONGEST = 2000  # characters
 MOST_TERMS = 64
 MOST_DEGREE = 4  # of one column, all its numbers together: products of two columns have twice that
 _DEEPEST = 20  # brackets in brackets
+_MOST_LISTED = 12  # levels in a refusal
 
 _TOKENS = re.compile(
-    r"(?P<name>[^\W\d][\w.]*|`[^`]+`)|(?P<number>\d+(?:\.\d*)?)|(?P<sign>\*\*|[-~+:*^(),.])|(?P<end>$)"
+    r"(?P<name>[^\W\d][\w.]*|`[^`]+`)|(?P<number>\d+(?:\.\d*)?)|(?P<text>'[^']*'|\"[^\"]*\")"
+    r"|(?P<sign>\*\*|[-~+:*^(),.=])|(?P<end>$)"
 )
 _FIX = "write it like 'y ~ x + C(group)'"
 
@@ -48,12 +52,17 @@ Monomial: TypeAlias = tuple[tuple[Number, int], ...]  # numbers and their powers
 
 @dataclass(frozen=True)
 class Atom:
-    """What terms are products of: a factor, or one or several products of numbers. `offset` is where it stands."""
+    """What terms are products of: a factor, or one or several products of numbers. `offset` is where it stands.
+
+    `treatment`: whether the formula says how the factor is coded; `reference` is the place of its reference level.
+    """
 
     written: str
     factor: str = ""
     monomials: tuple[Monomial, ...] = ()
     offset: int = field(default=0, compare=False)
+    treatment: bool = False
+    reference: int = 0
 
 
 Term: TypeAlias = tuple[Atom, ...]  # in the order in which they were written; none is no term but the intercept
@@ -234,8 +243,45 @@ class _Reader:
                 "declare its categories, or group it in the SELECT",
                 name_token.offset,
             )
+        if self._take(","):
+            return self._treatment(name, token)
         self._close_call(token.text)
         return self._factor(name, token.offset)
+
+    def _treatment(self, name: str, call: _Token) -> Atom:
+        """The rest of C(name, Treatment('level')), as patsy and formulaic write it; `reference=` may stand there."""
+        coding = self._name()
+        if coding.text != "Treatment":
+            why, fix = f"codes {name} by {coding.text}, and knows Treatment only", "write Treatment('level')"
+            raise self._refusal(why, fix, coding.offset)
+        place, inside = 0, ""
+        if self._take("("):
+            start = self.place
+            if self._token.text == "reference":
+                self.place += 1
+                self._expect("=", "has reference without =", "write Treatment(reference='level')")
+            place = self._level(name)
+            inside = f"({''.join(_write_token(each) for each in self.tokens[start : self.place])})"
+            self._close_call("Treatment")
+        self._close_call(call.text)
+        return Atom(f"C({name}, Treatment{inside})", name, (), call.offset, True, place)
+
+    def _level(self, name: str) -> int:
+        """The place of a level of a factor, as it is written: a text, a number, or True and False."""
+        levels, offset = self.frame.factors[name].levels, self._token.offset
+        sign = "-" if self._take("-") else ""
+        token = self._token
+        if token.kind not in {"text", "number", "name"} or (sign and token.kind != "number"):
+            raise self._refusal("needs a level here", f"write one of {_list_levels(levels)}", offset)
+        self.place += 1
+        written = token.text[1:-1] if token.kind == "text" else sign + token.text
+        for place, level in enumerate(levels):
+            if _is_level(level, written, quoted=token.kind == "text"):
+                return place
+        close = get_close_matches(written, list(map(str, levels)), n=1)
+        hint = f"did you mean {_quote(close[0])}? " if close else ""
+        why = f"compares {name} with {written}, which is none of its declared values"
+        raise self._refusal(why, f"{hint}use one of {_list_levels(levels)}", offset)
 
     def _product_of_call(self) -> Atom:
         token = self._open_call()
@@ -401,6 +447,34 @@ def _tokenize(text: str) -> Iterator[_Token]:
 
 def _name_token(token: _Token) -> str:
     return token.text.strip("`").lower() if token.kind == "name" else token.text
+
+
+def _write_token(token: _Token) -> str:
+    """Inside Treatment(), as statsmodels names its terms: texts in single quotes where they have none themselves."""
+    return _quote(token.text[1:-1]) if token.kind == "text" else token.text
+
+
+def _quote(text: str) -> str:
+    return f'"{text}"' if "'" in text else f"'{text}'"
+
+
+def _list_levels(levels: Sequence[Label]) -> str:
+    shown = ", ".join(
+        str(level) if isinstance(level, int | float) else _quote(str(level)) for level in levels[:_MOST_LISTED]
+    )
+    return shown if len(levels) <= _MOST_LISTED else f"{shown} and {len(levels) - _MOST_LISTED} others"
+
+
+def _is_level(level: Label, written: str, *, quoted: bool) -> bool:
+    """Whether a level is the one that is written; a number may be written as 3 and as 3.0, and not as '3'."""
+    if isinstance(level, bool):
+        return written.lower() == str(level).lower()
+    if not isinstance(level, int | float):
+        return quoted and str(level) == written
+    try:
+        return not quoted and float(level) == float(written)
+    except ValueError:
+        return False
 
 
 def _number_atom(number: Number, offset: int) -> Atom:

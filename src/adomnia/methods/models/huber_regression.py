@@ -29,6 +29,7 @@ from adomnia.methods.models.outset import Outset, Scene
 from adomnia.methods.models.predictor import LARGEST_COEFFICIENT, round_coefficient, scale, write_predictor
 from adomnia.methods.models.regression import FORMULA
 from adomnia.methods.models.weighted_sums import Multiplier, NoisySums, Source, SumLayout, lay_out
+from adomnia.methods.testing.adjustment import ADJUST
 from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price, Pure
@@ -287,6 +288,7 @@ class LeastSquaresStart:
     """The response itself, whose mean is the linear predictor: all rows have the same weight."""
 
     start: ClassVar[Fraction] = Fraction(0)
+    highest_offset: ClassVar[Fraction] = Fraction(0)
     largest_weight: ClassVar[Fraction] = Fraction(1)
     mean_at_start: ClassVar[float] = 0.0
 
@@ -327,7 +329,7 @@ METHOD = Method(
     name="huber_regression",
     chapter="models",
     summary="Robust linear regression (Huber): coefficients that outliers of the response hardly move.",
-    parameters=(FORMULA, TUNING, INFERENCE),
+    parameters=(FORMULA, TUNING, ADJUST, INFERENCE),
     build=_build,
     returns=RETURNS,
     example="SELECT * FROM huber_regression((SELECT salary, age, sex FROM people), formula => 'salary ~ age + C(sex)')",

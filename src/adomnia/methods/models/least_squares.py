@@ -3,7 +3,8 @@
 With A the noisy products of the columns with each other and b those with the response, the coefficients are A^-1 b. To
 first order they are off by A^-1 g, where g is the noise of the products of the columns with the residuals. Its
 covariance C is known, because every noise is. So their covariance is s^2 A^-1 + A^-1 C A^-1 about the population, and
-the second part alone about the data.
+the second part alone about the data. With sampling weights the first part is s^2 A^-1 B A^-1 instead, where B has the
+squares of the weights in the place of the weights.
 
 Directions in which A is not above its noise carry nothing. Coefficients that depend on them have no reply.
 """
@@ -112,6 +113,13 @@ class LeastSquares:
         return np.asarray(self.inverse @ between @ self.inverse)
 
     @cached_property
+    def _sampling(self) -> Floats:
+        """The covariance that sampling makes in the coefficients of the directions, of residuals of variance 1."""
+        if self.products.squares is None:
+            return self.inverse
+        return np.asarray(self.inverse @ self.products.spread_scores(self.directions) @ self.inverse)
+
+    @cached_property
     def sum_of_squares(self) -> float:
         """Of the residuals: what noise makes a fit gain is given back."""
         found = float(self.residual @ self.products.matrix @ self.residual)
@@ -125,13 +133,20 @@ class LeastSquares:
 
     @cached_property
     def freedom(self) -> float:
-        """The noisy number of rows less that of columns, at least 1."""
-        return max(1.0, self.products.rows - self.chosen)
+        """The noisy number of rows, effective ones where they have weights, less that of columns; at least 1."""
+        return max(1.0, self.products.effective_rows - self.chosen)
+
+    @cached_property
+    def _divisor(self) -> float:
+        """What the sum of squares of the residuals is divided by: with weights, their sum with the same correction."""
+        if self.products.squares is None:
+            return self.freedom
+        return max(self.products.rows, 1e-6) * self.freedom / max(self.products.effective_rows, self.freedom)
 
     @cached_property
     def variance(self) -> float:
         """Of the residuals, in half widths of the bounds; they leave at most one."""
-        return min(1.0, max(self.sum_of_squares, self.noise_of_squares, 0.0) / self.freedom)
+        return min(1.0, max(self.sum_of_squares, self.noise_of_squares, 0.0) / self._divisor)
 
     # In the units of the columns and the response.
 
@@ -154,7 +169,7 @@ class LeastSquares:
 
     def covariance(self, *, population: bool) -> Floats:
         """Of the coefficients."""
-        found = self.noise + (self.variance * self.inverse if population else 0.0)
+        found = self.noise + (self.variance * self._sampling if population else 0.0)
         lost = self._eigen[1] * (1 - self.carried) * _SLOPE
         return np.asarray(self._units @ (found + lost @ lost.T) @ self._units.T)
 

@@ -6,14 +6,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import BY, INFERENCE, Arguments, Frame, Method
 from adomnia.methods.models.least_squares import LeastSquares, Scores
 from adomnia.methods.models.regression import FORMULA, Regression, is_about_population, read_rows
+from adomnia.methods.models.sums import NoisyProducts
+from adomnia.methods.models.term_tests import TermTest, find_overall_test
+from adomnia.methods.sampling_weights import WEIGHT, read_weights
+from adomnia.methods.testing.adjustment import ADJUST
 from adomnia.statistics.contract import Bounds, Estimate, Fact, Floats, Measured, ResultTable
 
 NO_REPLY = (
     "No reply for {}: in the data these columns do not differ enough from the others, or too few rows have them, to be "
-    "seen above the noise. The rest stands. A larger price, fewer terms or another first level may help."
+    "seen above the noise. The rest stands. A larger price, fewer terms or another reference level may help."
 )
 
 
@@ -34,33 +39,78 @@ class Lm(Regression):
         fit = self.fit(measured)
         covariance = fit.covariance(population=self.population)
         errors = np.where(fit.known, np.sqrt(np.maximum(np.diagonal(covariance), 0.0)), np.nan)
-        tests = _Tests(fit, self.population)
+        tests, quality = _Tests(fit, self.population), _Quality.of(fit, self.population)
         return ResultTable(
             labels={"term": self.design.names},
             estimates={"estimate": Estimate(fit.coefficients, tests.interval, "least squares from noisy sums")},
-            notes=self._notes(fit),
+            notes=self._notes(fit, quality),
             figure={"kind": "points", "x": "term", "y": "estimate"},
             facts={
                 "standard_error": lambda: list_facts(errors),
                 "statistic": lambda: list_facts(tests.statistics),
                 "p_value": lambda: list_facts(tests.p_values),
             },
-            model=describe_model(self, fit, covariance),
+            model=describe_model(self, fit, covariance) | quality.to_record(),
         )
 
-    def _notes(self, fit: LeastSquares) -> tuple[str, ...]:
+    def _notes(self, fit: LeastSquares, quality: "_Quality") -> tuple[str, ...]:
         about = "the population that these rows are a sample of" if self.population else "these rows themselves"
         lost = [name for name, known in zip(self.design.names, fit.known, strict=True) if not known]
-        share = fit.explained
-        squared = "R-squared is lost in the noise" if share is None else f"R-squared about {share:.3g}"
         return (
             f"Intervals, standard errors and tests are about {about}; they know the noise.",
             (
-                f"About {max(0, round(fit.products.rows)):,} complete rows; residual standard error about "
-                f"{fit.deviation:.4g} on {round(fit.freedom):,} degrees of freedom; {squared}. All are noisy."
+                f"{self._describe_rows(fit.products)}; residual standard error about "
+                f"{fit.deviation:.4g} on {round(fit.freedom):,} degrees of freedom; {quality.describe_squares()}. "
+                "All are noisy."
             ),
+            *quality.describe_test(),
             *([NO_REPLY.format(", ".join(lost))] if lost else []),
         )
+
+    def _describe_rows(self, products: NoisyProducts) -> str:
+        rows = max(0.0, products.rows)
+        if self.sums.weighting is None:
+            return f"About {round(rows):,} complete rows"
+        whole, effective = rows * self.sums.weighting.upper, round(products.effective_rows)
+        return f"Weights of about {whole:,.6g} in all, as exact as {effective:,} rows of equal weight"
+
+
+@dataclass(frozen=True)
+class _Quality:
+    """How well the model explains the response: shares without intervals, and the test of all terms together."""
+
+    squared: float | None
+    adjusted: float | None
+    test: TermTest
+    degrees: tuple[int, int]
+
+    @classmethod
+    def of(cls, fit: LeastSquares, population: bool) -> "_Quality":
+        """The test is about the population alone."""
+        intercept = fit.products.plan.design.intercept
+        test, terms = find_overall_test(fit, intercept=intercept) if population else (TermTest(None, None, None), 0)
+        squared = fit.explained
+        lost = None if squared is None else (1 - squared) * (fit.freedom + fit.chosen - intercept) / fit.freedom
+        return cls(squared, None if lost is None else 1 - lost, test, (terms, round(fit.freedom)))
+
+    def describe_squares(self) -> str:
+        if self.squared is None or self.adjusted is None:
+            return "R-squared is lost in the noise"
+        return f"R-squared about {self.squared:.3g}, adjusted {self.adjusted:.3g}"
+
+    def describe_test(self) -> tuple[str, ...]:
+        if self.test.statistic is None or self.test.p_value is None:
+            return ()
+        degrees = " and ".join(f"{each:,}" for each in self.degrees)
+        found = f"F {self.test.statistic:.4g} on {degrees} degrees of freedom, p-value {self.test.p_value:.3g}"
+        return (f"F test of all terms together: {found}. It knows the noise.",)
+
+    def to_record(self) -> dict[str, Any]:
+        """As plain data; what is not known is left out."""
+        facts = {"r_squared": self.squared, "adjusted_r_squared": self.adjusted}
+        if self.test.statistic is not None:
+            facts |= {"f": self.test.statistic, "f_p_value": self.test.p_value, "f_df": self.degrees[0]}
+        return {name: value for name, value in facts.items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -117,14 +167,16 @@ def describe_model(analysis: Regression, fit: LeastSquares, covariance: Floats) 
 
 
 def _build(frame: Frame, arguments: Arguments) -> Lm:
-    return Lm(*read_rows(frame, arguments), population=is_about_population(frame, arguments, "lm"))
+    (relation, by, design), weights = read_rows(frame, arguments), read_weights(arguments)
+    rows = relation if weights is None else with_values(relation, weights.value)
+    return Lm(rows, by, design, population=is_about_population(frame, arguments, "lm"), weights=weights)
 
 
 METHOD = Method(
     name="lm",
     chapter="models",
     summary="Linear regression: coefficients with standard errors, tests and intervals.",
-    parameters=(FORMULA, BY, INFERENCE),
+    parameters=(FORMULA, WEIGHT, BY, ADJUST, INFERENCE),
     build=_build,
     returns={
         "term": "the column of the model: (Intercept), age, city[Oslo], age:city[Oslo]",
@@ -137,6 +189,9 @@ METHOD = Method(
     elsewhere={"R": "lm", "SAS": "PROC REG, PROC GLM", "statsmodels": "ols", "SciPy": "linregress"},
     notes=(
         "Rows are taken for independent, with residuals of one spread. Nothing is assumed of their law beyond that.",
+        "With weights, standard errors are those of sampling weights, for residuals of one spread.",
+        "Notes tell the residual standard error, R-squared, adjusted R-squared, and the F test of all terms.",
         "poly(x, k) makes raw powers, as poly(x, k, raw = TRUE) in R.",
+        "A factor is compared with its first declared value, or with the one that Treatment() names.",
     ),
 )

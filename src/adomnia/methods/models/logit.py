@@ -7,12 +7,15 @@ from fractions import Fraction
 from math import exp, log, pi, sqrt
 from typing import ClassVar
 
+from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import INFERENCE, Arguments, BadArgument, Frame, Method, NumberColumn, Parameter
-from adomnia.methods.models.coefficients import RETURNS
+from adomnia.methods.models.coefficients import with_ratio
 from adomnia.methods.models.design import build_design
 from adomnia.methods.models.formula import ARGUMENT
 from adomnia.methods.models.newton import GeneralisedLinear, check_model
 from adomnia.methods.models.predictor import at_level
+from adomnia.methods.sampling_weights import WEIGHT, read_weights
+from adomnia.methods.testing.adjustment import ADJUST
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Expression, call, number, truth_as_number
 
@@ -35,6 +38,7 @@ class Logit(GeneralisedLinear):
 
     tag: ClassVar[str] = "Logit"
     name: ClassVar[str] = "logit"
+    ratio: ClassVar[str] = "odds_ratio"
 
     @property
     def limits(self) -> tuple[Fraction, Fraction]:
@@ -87,7 +91,10 @@ def _build(frame: Frame, arguments: Arguments) -> Logit:
         why = f"explains {design.response.name}, whose bounds are not 0 and 1"
         raise BadArgument(ARGUMENT, why, _FIX)
     check_model(frame.relation, design, arguments["inference"])
-    return Logit(design.complete_cases(frame.relation), replace(design, formula=text), arguments["inference"])
+    rows, weights = design.complete_cases(frame.relation), read_weights(arguments)
+    if weights is not None:
+        rows = with_values(rows, weights.value)
+    return Logit(rows, replace(design, formula=text), arguments["inference"], weights)
 
 
 def _with_response(frame: Frame, text: str) -> Frame:
@@ -122,10 +129,16 @@ METHOD = Method(
     summary="Logistic regression: log-odds of an outcome, with standard errors, tests and intervals.",
     parameters=(
         Parameter(ARGUMENT, "formula", "the outcome and what explains it: 'rich ~ age + C(city)'", required=True),
+        WEIGHT,
+        ADJUST,
         INFERENCE,
     ),
     build=_build,
-    returns=RETURNS,
+    returns=with_ratio(
+        "odds_ratio",
+        "exp of the estimate: how many times the odds grow where the column grows by 1; "
+        "of the intercept the odds where all columns are 0",
+    ),
     example="SELECT * FROM logit((SELECT salary > 60000 AS rich, age, sex FROM people), formula => 'rich ~ age + sex')",
     elsewhere={
         "R": "glm(family = binomial)",
@@ -134,6 +147,8 @@ METHOD = Method(
         "scikit-learn": "LogisticRegression",
     },
     notes=(
+        "A note tells the Wald test of all terms. Deviance and AIC are not told: the likelihood is not measured.",
+        "With weights, standard errors are those of sampling weights, where the model holds.",
         "An outcome of two values is explained by its second one.",
         "Where effects are so steep that most rows are nearly sure, and rows are few, intervals are too narrow.",
     ),

@@ -9,32 +9,36 @@ The last step s from noisy score and information H has the covariance
 
     V = 1/H + 1/H (noise of the score + noise of the information times s) 1/H + (what Newton's step may miss)
 
-of which the first part, that of the sample, is left out for intervals about the data itself.
+of which the first part, that of the sample, is left out for intervals about the data itself. With sampling weights, as
+parts of the largest one, score and information are weighted, and the first part is 1/H B 1/H, where B is the
+information with squared weights.
 """
 
 from abc import abstractmethod
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from math import expm1
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
 from adomnia.errors import Refusal
 from adomnia.methods.analysis import Analysis
-from adomnia.methods.contract import BadArgument
+from adomnia.methods.contract import BadArgument, NumberColumn
 from adomnia.methods.models.coefficients import Coefficients
 from adomnia.methods.models.design import Design
 from adomnia.methods.models.evidence import Coordinates, Evidence, Span, shorten
 from adomnia.methods.models.formula import ARGUMENT
 from adomnia.methods.models.outset import Outset, Scene
 from adomnia.methods.models.predictor import LARGEST_COEFFICIENT, round_coefficient, write_predictor
-from adomnia.methods.models.weighted_sums import Multiplier, Source, SumLayout, lay_out
+from adomnia.methods.models.weighted_sums import SQUARED, Multiplier, Source, SumLayout, lay_out
+from adomnia.methods.sampling_weights import SamplingWeights
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price, Pure
 from adomnia.privacy.expressions import Expression, call, number
+from adomnia.privacy.kinds import LATER
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.privacy.vectors import Variable
@@ -57,6 +61,11 @@ _CURVED = 0.7  # the longest last step that can be corrected for its curvature
 _STEPS_OF_A_BLOCK = 150  # to write it, and to derive how far a person moves it
 _SHORT = 1e-3  # a step in linear predictors
 
+_STOPPED = (
+    "Boundary: the last step was still a long one. Coefficients grow without end where columns tell the response apart "
+    "completely; or there are too few rows for the price."
+)
+
 _Parts: TypeAlias = tuple[Fraction, Fraction]  # of the price, for the score and for the information
 _Looking: TypeAlias = Generator[Round, tuple[Measured, ...], Evidence]
 
@@ -65,9 +74,11 @@ _Looking: TypeAlias = Generator[Round, tuple[Measured, ...], Evidence]
 class GeneralisedLinear(Analysis):
     """A model whose linear predictor tells the mean of the response. A family of responses is a subclass."""
 
+    ratio: ClassVar[str]  # what exp of a coefficient is called
     relation: Relation
     design: Design
     inference: str
+    weights: NumberColumn | None = field(default=None, metadata={LATER: True})
 
     @property
     @abstractmethod
@@ -118,6 +129,20 @@ class GeneralisedLinear(Analysis):
     def bend(self, level: float) -> float:
         """By which part of itself a weight changes with the linear predictor."""
 
+    @property
+    def highest_offset(self) -> Fraction:
+        """The largest number that an offset adds to a linear predictor."""
+        return Fraction(0)
+
+    def add_offset(self, predictor: Expression) -> Expression:
+        """The linear predictor with what is known of it in every row."""
+        return predictor
+
+    @cached_property
+    def weighting(self) -> SamplingWeights | None:
+        """The weights of rows, if they have some."""
+        return None if self.weights is None else SamplingWeights(self.weights)
+
     @cached_property
     def coordinates(self) -> Coordinates:
         """The directions in which the first round is computed."""
@@ -146,7 +171,7 @@ class GeneralisedLinear(Analysis):
 
     def steps(self, price: Price) -> Steps:
         left = 1 - sum(_EARLY)
-        first = yield from self._look(price, _EARLY, self._begin(self.start))
+        first = yield from self._look(price, _EARLY, self._begin(self.start - self.highest_offset))
         outset = Outset(self, first)
         scene = outset.scene
         point, before, score, rounds = self._confine(scene, scene.point), scene.start, scene.score, 2
@@ -171,10 +196,18 @@ class GeneralisedLinear(Analysis):
         covariance = last.inverse @ noise @ last.inverse + np.outer(missed, missed) + np.outer(curved, curved)
         covariance = covariance + last.unknown
         if self.inference == "population":
-            covariance = covariance + last.inverse
+            covariance = covariance + last.sampling
         back = scene.coordinates.to_columns
         found = Coefficients(self.design, back @ reached, back @ covariance @ back.T, last.carried)
-        return found.tabulate(self.name, self.inference, _describe(*facts, stopped))
+        notes = (self.describe_rows(*facts), *([_STOPPED] if stopped else []))
+        return found.tabulate(self.name, self.inference, notes, self.ratio)
+
+    def describe_rows(self, rounds: int, counted: float) -> str:
+        """How many rows there are about; none is public."""
+        if self.weighting is not None:
+            whole = max(0.0, counted) * self.weighting.upper
+            return f"Fitted in {rounds} rounds to rows whose weights add up to about {whole:,.6g} (noisy)."
+        return f"Fitted in {rounds} rounds to about {max(0, round(counted)):,} complete rows (noisy)."
 
     # What is measured.
 
@@ -201,7 +234,8 @@ class GeneralisedLinear(Analysis):
     def _view(self, scene: Scene, point: Floats) -> "_View":
         """A round at a point, whose weights are clamped where hardly one of them is expected."""
         written = (scene.coordinates.of_design @ point).tolist()
-        share = self.heaviest(*scene.locate(point)) / float(self.largest_weight)
+        lower, upper = (end + float(self.highest_offset) for end in scene.locate(point))
+        share = self.heaviest(lower, upper) / float(self.largest_weight)
         weight = self.largest_weight * min(Fraction(1), max(_LEAST_WEIGHT, Fraction(share).limit_denominator(_FINE)))
         return _View(scene.coordinates, Fraction(0), tuple(map(round_coefficient, written)), weight)
 
@@ -210,14 +244,17 @@ class GeneralisedLinear(Analysis):
         lower, upper = self.limits
         scaled = [each.value for each in view.coordinates.numbers]
         written = write_predictor(self.design, scaled, view.offset, view.point)
-        predictor = call("clamp", written, number(lower), number(upper))
+        predictor = call("clamp", self.add_offset(written), number(lower), number(upper))
         response, bounds = self.design.response, self.design.response.domain
         clamped = call("clamp", response.value, number(bounds.lower), number(bounds.upper))
-        residual = call("-", clamped, self.write_mean(predictor))
+        residual, weight, split = call("-", clamped, self.write_mean(predictor)), self.write_weight(predictor), None
+        if self.weighting is not None:
+            residual, weight = (call("*", each, self.weighting.share) for each in (residual, weight))
+            split = self.weighting.coarse
         most, weights = self.largest_residual, Numbers(0, view.heaviest, view.heaviest / _WEIGHT_STEPS)
         return (
             Multiplier(Variable(residual, Numbers(-most, most, most / _RESIDUAL_STEPS)), signed=True),
-            Multiplier(Variable(self.write_weight(predictor), weights), signed=False),
+            Multiplier(Variable(weight, weights), signed=False, split=split),
         )
 
     def _ask(self, price: Price, parts: _Parts, view: "_View") -> Round:
@@ -234,11 +271,14 @@ class GeneralisedLinear(Analysis):
         measured = yield self._ask(price, parts, view)
         scores, information = self._layouts(isinstance(price, Pure))
         residual, weight = self._multiply(view)
-        split = len(scores.blocks)
+        of_scores, others = measured[: len(scores.blocks)], measured[len(scores.blocks) :]
+        numbers = view.coordinates.numbers
+        squared = None if weight.split is None else information.recover(others, numbers, weight, SQUARED)
         return Evidence(
             view.coordinates,
-            scores.recover(measured[:split], view.coordinates.numbers, residual),
-            information.recover(measured[split:], view.coordinates.numbers, weight),
+            scores.recover(of_scores, numbers, residual),
+            information.recover(others, numbers, weight),
+            squared=squared,
         )
 
     def _confine(self, scene: Scene, point: Floats) -> Floats:
@@ -255,16 +295,6 @@ class _View:
     offset: Fraction
     point: tuple[Fraction, ...]
     heaviest: Fraction
-
-
-def _describe(rounds: int, counted: float, stopped: bool) -> tuple[str, ...]:
-    notes = [f"Fitted in {rounds} rounds to about {max(0, round(counted)):,} complete rows (noisy)."]
-    if stopped:
-        notes.append(
-            "Boundary: the last step was still a long one. Coefficients grow without end where columns tell the "
-            "response apart completely; or there are too few rows for the price."
-        )
-    return tuple(notes)
 
 
 def _miss(length: float) -> float:

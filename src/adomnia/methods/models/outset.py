@@ -2,6 +2,9 @@
 
 In that round all weights are equal, so that the information is the matrix of the products of columns. Later rounds are
 measured where the columns lie, which may be a small part of their bounds: their noise is that much smaller.
+
+With an offset a row weighs as much as its exposure, in parts of the largest one: rows, means and products are then
+those of units of exposure, and the level that is found is that of a row with the largest.
 """
 
 from dataclasses import dataclass
@@ -33,6 +36,11 @@ class ResponseFamily(Protocol):
     @property
     def start(self) -> Fraction:
         """The linear predictor where weights are largest."""
+        ...
+
+    @property
+    def highest_offset(self) -> Fraction:
+        """The largest number that an offset adds to a linear predictor; 0 without one."""
         ...
 
     @property
@@ -131,8 +139,9 @@ class Outset:
         change = wide.from_columns @ near.to_columns
         slopes, level, weight = self._balanced
         back = near.from_columns @ wide.to_columns
-        constant, point = back @ self._constant, back @ (slopes + level * self._constant)
-        start = float(self.family.start) * constant
+        above = float(self.family.highest_offset)
+        constant, point = back @ self._constant, back @ (slopes + (level - above) * self._constant)
+        start = (float(self.family.start) - above) * constant
         squares, means = change.T @ self._squares @ change, change.T @ self._means
         return Scene(near, squares, means, constant, start, change.T @ self.first.score, point, self.rows, weight)
 

@@ -1,16 +1,20 @@
 """Poisson regression: what makes a number of events larger."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import exp, log
 from typing import ClassVar
 
-from adomnia.methods.contract import INFERENCE, Arguments, BadArgument, Frame, Method, Parameter
-from adomnia.methods.models.coefficients import RETURNS
-from adomnia.methods.models.design import build_design
+from adomnia.methods.analysis import with_values
+from adomnia.methods.contract import INFERENCE, Arguments, BadArgument, Frame, Method, NumberColumn, Parameter
+from adomnia.methods.models.coefficients import with_ratio
+from adomnia.methods.models.design import build_design, take_logarithm
 from adomnia.methods.models.formula import ARGUMENT
 from adomnia.methods.models.newton import GeneralisedLinear, check_model
-from adomnia.privacy.expressions import Expression, call
+from adomnia.methods.sampling_weights import WEIGHT, read_weights
+from adomnia.methods.testing.adjustment import ADJUST
+from adomnia.privacy.expressions import Expression, call, number
+from adomnia.privacy.kinds import LATER
 
 _LOWEST = -30
 _LEAST_SHARE = 1e-3  # of the largest number, where a start is looked for
@@ -30,6 +34,26 @@ class Poisson(GeneralisedLinear):
 
     tag: ClassVar[str] = "Poisson"
     name: ClassVar[str] = "poisson"
+    ratio: ClassVar[str] = "rate_ratio"
+    offset: NumberColumn | None = field(default=None, metadata={LATER: True})
+
+    @property
+    def highest_offset(self) -> Fraction:
+        return Fraction(0) if self.offset is None else self.offset.domain.upper
+
+    def add_offset(self, predictor: Expression) -> Expression:
+        if self.offset is None:
+            return predictor
+        ends = number(self.offset.domain.lower), number(self.offset.domain.upper)
+        return call("+", predictor, call("clamp", self.offset.value, *ends))
+
+    def describe_rows(self, rounds: int, counted: float) -> str:
+        if self.offset is None:
+            return super().describe_rows(rounds, counted)
+        return (
+            f"Fitted in {rounds} rounds. The exposure of all complete rows is about that of {max(0, round(counted)):,} "
+            f"rows with the largest exposure{' and weight' if self.weights else ''} (noisy)."
+        )
 
     @property
     def limits(self) -> tuple[Fraction, Fraction]:
@@ -81,7 +105,21 @@ def _build(frame: Frame, arguments: Arguments) -> Poisson:
         why = f"explains {design.response.name}, which is {float(bounds.upper):g} at most"
         raise BadArgument(ARGUMENT, why, "multiply it in the SELECT, as by 1,000: the intercept grows by LN(1000)")
     check_model(frame.relation, design, arguments["inference"])
-    return Poisson(design.complete_cases(frame.relation), design, arguments["inference"])
+    rows, offset = design.complete_cases(frame.relation), _read_exposure(arguments.get("exposure"))
+    weights = read_weights(arguments)
+    rows = with_values(rows, *(each.value for each in (offset, weights) if each is not None))
+    return Poisson(rows, design, arguments["inference"], weights, offset)
+
+
+def _read_exposure(exposure: NumberColumn | None) -> NumberColumn | None:
+    """What is added to the linear predictor: the logarithm of the exposure."""
+    if exposure is None:
+        return None
+    lower, upper = float(exposure.domain.lower), float(exposure.domain.upper)
+    if lower <= 0:
+        fix = f"keep it above zero by bounds: exposure => CLAMP({exposure.name}, 1, {max(upper, 2):g})"
+        raise BadArgument("exposure", f"is {exposure.name}, which may be {lower:g}", fix)
+    return take_logarithm(exposure)
 
 
 METHOD = Method(
@@ -90,14 +128,31 @@ METHOD = Method(
     summary="Poisson regression: logarithms of expected counts, with standard errors, tests and intervals.",
     parameters=(
         Parameter(ARGUMENT, "formula", "the count and what explains it: 'visits ~ age + C(city)'", required=True),
+        Parameter(
+            "exposure",
+            "column",
+            "how long or how often events were counted in a row, above zero: its logarithm is added to the predictor",
+        ),
+        WEIGHT,
+        ADJUST,
         INFERENCE,
     ),
     build=_build,
-    returns=RETURNS,
+    returns=with_ratio(
+        "rate_ratio",
+        "exp of the estimate: how many times the expected count grows where the column grows by 1; "
+        "of the intercept the count where all columns are 0",
+    ),
     example=(
         "SELECT * FROM poisson((SELECT LEAST(FLOOR(age / 10), 12) AS decades, sex FROM people), "
         "formula => 'decades ~ sex')"
     ),
-    elsewhere={"R": "glm(family = poisson)", "SAS": "PROC GENMOD", "statsmodels": "Poisson"},
-    notes=("The upper bound of the count is that of its mean, too: choose one that the data does not reach.",),
+    elsewhere={"R": "glm(family = poisson), offset(log(x))", "SAS": "PROC GENMOD", "statsmodels": "Poisson"},
+    notes=(
+        "A note tells the Wald test of all terms. Deviance and AIC are not told: the likelihood is not measured.",
+        "With weights, standard errors are those of sampling weights, where the model holds.",
+        "With an exposure, coefficients and predictions are about rates: the expected count of an exposure of 1.",
+        "An exposure that is mostly far below its upper bound makes for more noise: CLAMP it.",
+        "The upper bound of the count is that of its mean, too: choose one that the data does not reach.",
+    ),
 )

@@ -1,17 +1,18 @@
 """What regressions have in common: a formula, the noisy sums of its products, and rows that are complete."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Self
 
 from adomnia.errors import Refusal
 from adomnia.methods.analysis import SingleRound
-from adomnia.methods.contract import Arguments, BadArgument, Factor, Frame, Parameter
+from adomnia.methods.contract import Arguments, BadArgument, Factor, Frame, NumberColumn, Parameter
 from adomnia.methods.models.design import Design, build_design
 from adomnia.methods.models.least_squares import LeastSquares
 from adomnia.methods.models.sums import SumsOfProducts
 from adomnia.privacy.events import Price, Pure
+from adomnia.privacy.kinds import LATER
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Measured
@@ -35,11 +36,12 @@ class Regression(SingleRound):
     design: Design
     population: bool = False
     laplace: bool = True
+    weights: NumberColumn | None = field(default=None, metadata={LATER: True})
 
     @cached_property
     def sums(self) -> SumsOfProducts:
         """What is measured."""
-        return SumsOfProducts(self.design, self.laplace)
+        return SumsOfProducts(self.design, self.laplace, self.weights)
 
     @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:

@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 from adomnia.mechanisms.contract import Noise
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.methods.analysis import keys_of
-from adomnia.methods.contract import BadArgument, Factor
+from adomnia.methods.contract import BadArgument, Factor, NumberColumn
 from adomnia.methods.models.blocks import BOX_VARIABLES, Block, Cells, Corners, ProductSum, cover_pairs
 from adomnia.methods.models.design import Design, Levels, Powers
 from adomnia.methods.models.formula import ARGUMENT
+from adomnia.methods.sampling_weights import SamplingWeights
 from adomnia.privacy.aggregates import Aggregate, Rows
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.queries import Query
@@ -45,6 +46,12 @@ class SumsOfProducts:
 
     design: Design
     laplace: bool
+    weights: NumberColumn | None = None
+
+    @cached_property
+    def weighting(self) -> SamplingWeights | None:
+        """What all products are multiplied with, if something."""
+        return None if self.weights is None else SamplingWeights(self.weights)
 
     @cached_property
     def basis(self) -> tuple[tuple[Levels, Powers], ...]:
@@ -57,7 +64,8 @@ class SumsOfProducts:
     def variables(self) -> tuple[Variable, ...]:
         """The numbers and the response, on grids so coarse that their products fit the engine's integers."""
         degree = max(sum(powers) for _, powers in self.sums)
-        bits = min(_GRID_BITS, _PRODUCT_BITS // max(degree, BOX_VARIABLES if self.laplace else 1))
+        room = _PRODUCT_BITS if self.weighting is None else _PRODUCT_BITS - self.weighting.size(split=True).bit_length()
+        bits = min(_GRID_BITS, room // max(degree, BOX_VARIABLES if self.laplace else 1))
         columns = (*self.design.numbers, self.design.response)
         return tuple(Variable(each.value, coarsen(each.domain, 2**bits)) for each in columns)
 
@@ -148,10 +156,32 @@ class SumsOfProducts:
     def _query(self, block: Block, relation: Relation, by: Sequence[Factor]) -> Query:
         keys = keys_of(*by, *(self.design.factors[place] for place in block.cells))
         aggregate: Aggregate = Rows()
-        if block.variables:
-            used = tuple(self.variables[place] for place in block.variables)
+        used = tuple(self.variables[place] for place in block.variables)
+        if self.weighting is not None:
+            aggregate = self.weighting.vector(used, block.entries(self.widths), split=self._is_split(block))
+        elif used:
             aggregate = Vector(used, block.entries(self.widths))
         return Query(relation, keys, aggregate)
+
+    def _is_split(self, block: Block) -> bool:
+        """Whether the squares of weights are told apart: nobody needs them beside the response."""
+        return self.weighting is not None and not (isinstance(block, ProductSum) and block.powers[-1])
+
+    def count_columns(self, block: Block) -> int:
+        """How many entries are measured of a block in each cell."""
+        return block.columns * (1 + self._is_split(block))
+
+    def _size(self, block: Block) -> int:
+        """What an entry is divided by to be a sum of products between -1 and 1, in parts of the largest weight."""
+        weighting = 1 if self.weighting is None else self.weighting.size(split=self._is_split(block))
+        return block.size(self.widths) * weighting
+
+    def decode(self, block: Block, powers: Powers, *, squared: bool) -> Floats | None:
+        """How the sum of a product follows from the entries of a cell, or that with squared weights."""
+        row = block.decode(powers)
+        if row is None or not self._is_split(block):
+            return None if squared else row
+        return np.asarray(np.kron(row, [1.0, 0.0 if squared else 1.0]), dtype=np.float64)
 
     @cached_property
     def places(self) -> NDArray[np.int64]:
@@ -172,16 +202,18 @@ class SumsOfProducts:
     def read(self, *measured: Measured) -> "NoisyProducts":
         """The sums from what was measured of the blocks."""
         entries = [
-            np.asarray(each.values, dtype=np.float64).ravel() / block.size(self.widths)
+            np.asarray(each.values, dtype=np.float64).ravel() / self._size(block)
             for block, each in zip(self.blocks, measured, strict=True)
         ]
         variances = [
-            variance_of(each.noise) / block.size(self.widths) ** 2
-            for block, each in zip(self.blocks, measured, strict=True)
+            variance_of(each.noise) / self._size(block) ** 2 for block, each in zip(self.blocks, measured, strict=True)
         ]
         maps = _map_sums(self, tuple(variances))
         sums = np.asarray(maps.entries @ np.concatenate(entries))
-        return NoisyProducts(self, sums, maps, 3.0 if isinstance(measured[0].noise, DiscreteLaplace) else 0.0)
+        kurtosis, squares = 3.0 if isinstance(measured[0].noise, DiscreteLaplace) else 0.0, None
+        if self.weighting is not None:
+            squares = np.asarray(_map_sums(self, tuple(variances), squared=True).entries @ np.concatenate(entries))
+        return NoisyProducts(self, sums, maps, kurtosis, squares)
 
     def map_cells(self, cells: Cells, sources: Sequence["_Source"]) -> Iterator[Floats]:
         """How the cells of a sum follow from the entries of each block that tells of it: by least squares.
@@ -224,9 +256,11 @@ class _Source:
     variance: float
 
 
-def _decode(told: Iterable[tuple[Block, float]], powers: Powers) -> Iterator[_Source]:
+def _decode(
+    plan: SumsOfProducts, told: Iterable[tuple[Block, float]], powers: Powers, *, squared: bool
+) -> Iterator[_Source]:
     for place, (block, variance) in enumerate(told):
-        row = block.decode(powers)
+        row = plan.decode(block, powers, squared=squared)
         if row is not None and variance:
             yield _Source(place, block.cells, row, variance * float(row @ row))
 
@@ -245,13 +279,13 @@ class Maps:
 
 
 @lru_cache(maxsize=_KEPT)
-def _map_sums(plan: SumsOfProducts, variances: tuple[float, ...]) -> Maps:
+def _map_sums(plan: SumsOfProducts, variances: tuple[float, ...], *, squared: bool = False) -> Maps:
     told = list(zip(plan.blocks, variances, strict=True))
-    sizes = [plan.count_cells(block.cells) * block.columns for block in plan.blocks]
+    sizes = [plan.count_cells(block.cells) * plan.count_columns(block) for block in plan.blocks]
     starts, row = [0, *accumulate(sizes)], 0
     maps = np.zeros((sum(plan.count_cells(cells) for cells, _ in plan.sums), starts[-1]))
     for cells, powers in plan.sums:
-        sources = list(_decode(told, powers))
+        sources = list(_decode(plan, told, powers, squared=squared))
         for source, mapped in zip(sources, plan.map_cells(cells, sources), strict=True):
             maps[row : row + len(mapped), starts[source.place] : starts[source.place + 1]] = mapped
         row += plan.count_cells(cells)
@@ -266,6 +300,7 @@ class NoisyProducts:
     sums: Floats
     maps: Maps
     kurtosis: float  # of each noise, beyond that of a normal law
+    squares: Floats | None = None  # the same sums with squared weights, where rows have weights
 
     @cached_property
     def matrix(self) -> Floats:
@@ -274,8 +309,27 @@ class NoisyProducts:
 
     @property
     def rows(self) -> float:
-        """The noisy number of rows."""
+        """The noisy number of rows; of weights, their sum in parts of the largest one."""
         return float(self.matrix[0, 0])
+
+    @property
+    def effective_rows(self) -> float:
+        """How many rows of equal weight tell as much about the population (Kish 1965)."""
+        if self.squares is None:
+            return self.rows
+        noise = float(np.sqrt(self.maps.covariance[self.plan.places[0, 0], self.plan.places[0, 0]]))
+        return max(0.0, self.rows) ** 2 / max(float(self.squares[self.plan.places[0, 0]]), noise, 1e-9)
+
+    def spread_scores(self, left: Floats) -> Floats:
+        """The covariance of `left' X' residuals` of a sample whose residuals have the variance 1.
+
+        With weights, that of the products with squared weights, as positive as a covariance is.
+        """
+        if self.squares is None:
+            return np.asarray(left.T @ self.matrix @ left)
+        matrix = np.where(self.plan.places >= 0, self.squares[self.plan.places], 0.0)
+        values, vectors = np.linalg.eigh(left.T @ matrix @ left)
+        return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
 
     def noise_of_products(self, left: Floats, right: Floats) -> Floats:
         """The covariance of the noise of `left' matrix right`, for several columns on the left and one on the right."""

@@ -21,6 +21,7 @@ from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.methods.analysis import keys_of
 from adomnia.methods.contract import Factor
 from adomnia.methods.models.design import Levels, Powers
+from adomnia.methods.sampling_weights import extend, split_entries
 from adomnia.privacy.events import Price
 from adomnia.privacy.polynomials import Polynomial, constant, variable
 from adomnia.privacy.queries import Query
@@ -32,15 +33,22 @@ MOST_JOINT_CELLS = 32  # of all factors together: their cells add up to those of
 _MOST_ENTRIES = 27  # of a block: to derive the sensitivity of 81 takes a fifth of a second
 _KEPT = 256  # layouts and vectors that are remembered: every round asks for them again
 
+_WHOLE = (1.0, 1.0)
+SQUARED = (1.0, 0.0)  # of the parts of a split sum: that with the square of the weight
+
 Product: TypeAlias = tuple[Levels, Powers]  # of numbers, in the rows of some levels
 
 
 @dataclass(frozen=True)
 class Multiplier:
-    """The number that products are multiplied with: `signed`, if its bounds are as far below zero as above."""
+    """The number that products are multiplied with: `signed`, if its bounds are as far below zero as above.
+
+    `split`: the sampling weight that is in it, on a coarse grid, where sums with the square of it are asked for, too.
+    """
 
     variable: Variable
     signed: bool
+    split: Variable | None = None
 
     @property
     def unit(self) -> float:
@@ -135,13 +143,23 @@ class SumLayout:
             for block in self.blocks
         )
 
-    def recover(self, measured: Sequence[Measured], numbers: Sequence[Variable], multiplier: Multiplier) -> NoisySums:
-        """The sums of the products from what was measured."""
+    def recover(
+        self,
+        measured: Sequence[Measured],
+        numbers: Sequence[Variable],
+        multiplier: Multiplier,
+        parts: tuple[float, float] = _WHOLE,
+    ) -> NoisySums:
+        """The sums of the products from what was measured; where it is split, from which parts of it."""
         values, spreads = np.zeros(len(self.products)), []
         for place, each in enumerate(measured):
             shape, entries = each.values.shape[:-1], each.values.shape[-1]
             scales = np.array([float(scale) for scale in self.blocks[place].scales(numbers)])
-            follows = self._follow(place, shape).reshape(-1, prod(shape), entries) * (multiplier.unit / scales)
+            follows = self._follow(place, shape)
+            if multiplier.split is not None:
+                follows = np.asarray(np.kron(follows, parts), dtype=np.float64)
+                scales = np.repeat(scales * multiplier.split.domain.width, 2)
+            follows = follows.reshape(-1, prod(shape), entries) * (multiplier.unit / scales)
             released = np.asarray(each.values, dtype=np.float64).reshape(-1)
             follows = follows.reshape(len(self.products), -1)
             values = values + follows @ released
@@ -236,7 +254,11 @@ def _vector(block: SumBlock, numbers: tuple[Variable, ...], multiplier: Multipli
     chosen = tuple(numbers[number] for number in block.numbers)
     signed = multiplier.variable.domain.width if multiplier.signed else 0
     scales, widths = tuple(block.scales(numbers)), tuple(map(_width, chosen))
-    return Vector((multiplier.variable, *chosen), _polynomials(block, widths, scales, signed))
+    entries, variables = _polynomials(block, widths, scales, signed), (multiplier.variable, *chosen)
+    if multiplier.split is None:
+        return Vector(variables, entries)
+    entries = split_entries((extend(each, 1) for each in entries), len(variables) + 1, multiplier.split)
+    return Vector((*variables, multiplier.split), entries)
 
 
 @lru_cache(maxsize=_KEPT)

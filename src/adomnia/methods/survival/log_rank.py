@@ -12,6 +12,7 @@ from adomnia.methods.densities.sampling import require_one_row
 from adomnia.methods.survival.differences import Differences
 from adomnia.methods.survival.times import EVENT, HALVED, INTERVALS, TIME, Times, choose_times, require_event
 from adomnia.methods.table_limits import demand_few_tables
+from adomnia.methods.testing.adjustment import ADJUST
 from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
@@ -104,6 +105,7 @@ METHOD = Method(
         INTERVALS,
         BREAKS,
         BY,
+        ADJUST,
     ),
     build=_build,
     returns={

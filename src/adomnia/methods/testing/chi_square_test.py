@@ -12,6 +12,7 @@ from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
 from adomnia.methods.fresh_noise import variance_of
 from adomnia.methods.table_limits import demand_few_tables
+from adomnia.methods.testing.adjustment import ADJUST
 from adomnia.methods.testing.departures import Departures
 from adomnia.methods.testing.report import demand_one_row_a_person, returns, tabulate_test
 from adomnia.methods.testing.shares import project
@@ -112,6 +113,7 @@ METHOD = Method(
         Parameter("column", "factor", "one factor", required=True),
         Parameter("other", "factor", "the other factor", required=True),
         BY,
+        ADJUST,
     ),
     build=build,
     returns=returns(

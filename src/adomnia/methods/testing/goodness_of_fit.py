@@ -11,6 +11,7 @@ from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
 from adomnia.methods.fresh_noise import variance_of
 from adomnia.methods.table_limits import demand_few_tables
+from adomnia.methods.testing.adjustment import ADJUST
 from adomnia.methods.testing.departures import Departures
 from adomnia.methods.testing.report import demand_one_row_a_person, returns, tabulate_test
 from adomnia.privacy.aggregates import Rows
@@ -103,6 +104,7 @@ METHOD = Method(
             "probabilities", "numbers", "the probability of each value, in their order; equal ones if none are given"
         ),
         BY,
+        ADJUST,
     ),
     build=build,
     returns=returns("Cohen's w, corrected for chance: 0 where the probabilities are the given ones"),

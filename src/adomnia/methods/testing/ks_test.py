@@ -12,6 +12,7 @@ from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.column_bins import ColumnBins, split_finely
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
 from adomnia.methods.table_limits import demand_few_tables
+from adomnia.methods.testing.adjustment import ADJUST
 from adomnia.methods.testing.binned import LOST, Histograms
 from adomnia.methods.testing.null_law import NullLaw
 from adomnia.methods.testing.report import (
@@ -206,6 +207,7 @@ METHOD = Method(
         Parameter("law", "choice", "the law that a column without groups is compared with", choices=tuple(LAWS)),
         Parameter("law_parameters", "numbers", "the parameters of the law: " + _describe_laws()),
         BY,
+        ADJUST,
     ),
     build=build,
     returns=returns("the largest difference of the two distribution functions"),

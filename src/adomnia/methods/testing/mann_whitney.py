@@ -12,6 +12,7 @@ from adomnia.methods.column_bins import ColumnBins, split_finely
 from adomnia.methods.contract import BY, Arguments, Factor, Frame, Method, Parameter
 from adomnia.methods.fresh_noise import variance_of
 from adomnia.methods.table_limits import demand_few_tables
+from adomnia.methods.testing.adjustment import ADJUST
 from adomnia.methods.testing.binned import LOST, Histograms
 from adomnia.methods.testing.null_law import NullLaw, as_alternative
 from adomnia.methods.testing.report import (
@@ -111,6 +112,7 @@ METHOD = Method(
         Parameter("group", "factor", "a column of two values: the two groups", required=True),
         ALTERNATIVE,
         BY,
+        ADJUST,
     ),
     build=build,
     returns=returns("how probable it is that a value of the first group is larger, ties counting half"),

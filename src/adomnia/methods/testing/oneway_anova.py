@@ -10,6 +10,7 @@ import numpy as np
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.table_limits import demand_few_tables
+from adomnia.methods.testing.adjustment import ADJUST
 from adomnia.methods.testing.group_means import LEAST_ERROR, GroupMeans
 from adomnia.methods.testing.moments import GroupMoments, moment_query
 from adomnia.methods.testing.null_law import NullLaw
@@ -107,6 +108,7 @@ METHOD = Method(
         Parameter("column", "column", "the numbers whose means are compared", required=True),
         Parameter("group", "factor", "the groups", required=True),
         BY,
+        ADJUST,
     ),
     build=build,
     returns=returns("the mean of everybody, beside the test; below it the mean of each group"),

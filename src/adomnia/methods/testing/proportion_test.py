@@ -12,6 +12,7 @@ from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
 from adomnia.methods.fresh_noise import Generator, draw_again, variance_of
 from adomnia.methods.table_limits import demand_few_tables
+from adomnia.methods.testing.adjustment import ADJUST
 from adomnia.methods.testing.null_law import Alternative, NullLaw, as_alternative, count_draws
 from adomnia.methods.testing.report import (
     ALTERNATIVE,
@@ -49,6 +50,7 @@ class OneProportion(SingleRound):
 
     tag: ClassVar[str] = "OneProportion"
     name: ClassVar[str] = "proportion_test"
+    error_columns: ClassVar[tuple[str, ...]] = ("estimate",)
     relation: Relation
     by: tuple[Factor, ...]
     outcome: Factor
@@ -87,6 +89,7 @@ class TwoProportions(SingleRound):
 
     tag: ClassVar[str] = "TwoProportions"
     name: ClassVar[str] = "proportion_test"
+    error_columns: ClassVar[tuple[str, ...]] = ("estimate",)
     relation: Relation
     by: tuple[Factor, ...]
     outcome: Factor
@@ -290,6 +293,7 @@ METHOD = Method(
         Parameter("group", "factor", "a column of two values: the proportions of the two groups are compared"),
         ALTERNATIVE,
         BY,
+        ADJUST,
     ),
     build=build,
     returns=returns("the share of successes, or the difference of shares; below it the share of each group"),

@@ -10,6 +10,7 @@ import numpy as np
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.table_limits import demand_few_tables
+from adomnia.methods.testing.adjustment import ADJUST
 from adomnia.methods.testing.group_means import LEAST_ERROR, GroupMeans
 from adomnia.methods.testing.moments import GroupMoments, moment_query
 from adomnia.methods.testing.null_law import NullLaw, as_alternative
@@ -43,6 +44,7 @@ class OneMean(SingleRound):
 
     tag: ClassVar[str] = "OneMean"
     name: ClassVar[str] = "t_test"
+    error_columns: ClassVar[tuple[str, ...]] = ("estimate",)
     relation: Relation
     by: tuple[Factor, ...]
     column: NumberColumn
@@ -85,6 +87,7 @@ class TwoMeans(SingleRound):
 
     tag: ClassVar[str] = "TwoMeans"
     name: ClassVar[str] = "t_test"
+    error_columns: ClassVar[tuple[str, ...]] = ("estimate",)
     relation: Relation
     by: tuple[Factor, ...]
     column: NumberColumn
@@ -181,6 +184,7 @@ METHOD = Method(
         Parameter("mu", "number", "the mean, or the difference, under the null hypothesis", default=Fraction(0)),
         ALTERNATIVE,
         BY,
+        ADJUST,
     ),
     build=build,
     returns=returns("the mean, the mean difference, or the difference of means; below it the mean of each group"),

@@ -11,6 +11,7 @@ from adomnia.errors import Refusal
 from adomnia.methods.contract import Arguments, BadArgument, Method
 from adomnia.methods.registry import METHODS, find_method
 from adomnia.methods.releases.attributes import list_left_out, show_columns
+from adomnia.methods.testing.adjustment import NONE
 from adomnia.plans.plan import Output, Plan
 from adomnia.privacy.aggregates import values_of
 from adomnia.sql.methods.arguments import find_arguments, read_arguments, refuse_at
@@ -50,6 +51,7 @@ def plan_method(select: exp.Select, call: exp.Func, catalog: Catalog, confidence
             "duplicate_alias", call, "has a column of its own called like one of its rows'", fix, f"{method.name}()"
         )
     view = ViewReader(table.alias or method.name, (*by, *method.returns)).read_view(select)
+    view = replace(view, adjust=arguments.get("adjust", NONE))
     if method.shows is show_columns:
         view = replace(view, left_out=list_left_out(given.frame, arguments))
     _refuse_large(call, given, analysis)

@@ -1,0 +1,72 @@
+"""Adjusts the p-values of a table for how many they are. It is computed from what was released, and free of charge.
+
+bonferroni   times their number
+holm         the least times their number, the next times one less, and so on (Holm 1979); like bonferroni it keeps
+the probability of any false discovery, whatever goes together with what, and it finds more
+bh           the expected share of false ones among those found (Benjamini & Hochberg 1995), for independent tests
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from adomnia.methods.contract import Parameter
+from adomnia.statistics.contract import Fact, Floats, ResultTable
+
+NONE = "none"
+COLUMN = "p_value"
+
+
+def _bonferroni(ordered: Floats) -> Floats:
+    return ordered * len(ordered)
+
+
+def _holm(ordered: Floats) -> Floats:
+    return np.maximum.accumulate(ordered * np.arange(len(ordered), 0, -1))
+
+
+def _benjamini_hochberg(ordered: Floats) -> Floats:
+    steps = ordered * len(ordered) / np.arange(1, len(ordered) + 1)
+    return np.minimum.accumulate(steps[::-1])[::-1]
+
+
+# From p-values in rising order to adjusted ones, of which those above 1 are 1.
+_WAYS: Mapping[str, tuple[str, Callable[[Floats], Floats]]] = {
+    "holm": ("Holm's method", _holm),
+    "bonferroni": ("Bonferroni's method", _bonferroni),
+    "bh": ("the method of Benjamini and Hochberg", _benjamini_hochberg),
+}
+ADJUST = Parameter(
+    "adjust",
+    "choice",
+    "adjust p-values for their number, free of charge",
+    default=NONE,
+    choices=(NONE, *_WAYS),
+)
+
+
+def adjust_p_values(p_values: Sequence[Fact], way: str) -> tuple[Fact, ...]:
+    """The adjusted p-values; None where there is none, which is not counted.
+
+    >>> adjust_p_values([0.01, None, 0.04, 0.03], "holm")
+    (0.03, None, 0.06, 0.06)
+    """
+    told = np.array([place for place, each in enumerate(p_values) if each is not None], dtype=np.intp)
+    values = np.array([p_values[place] for place in told], dtype=np.float64)
+    order = np.argsort(values, kind="stable")
+    found: list[Fact] = [None] * len(p_values)
+    for place, value in zip(told[order], _WAYS[way][1](values[order]).tolist(), strict=True):
+        found[place] = min(1.0, value)
+    return tuple(found)
+
+
+def adjust_table(table: ResultTable, way: str) -> ResultTable:
+    """The table with adjusted p-values, and a note that says so."""
+    if way == NONE:
+        return table
+    raw = table.facts[COLUMN]
+    many = sum(each is not None for each in raw())
+    note = f"p-values are adjusted for {many} test{'s' if many != 1 else ''} by {_WAYS[way][0]}."
+    adjusted = {**table.facts, COLUMN: lambda: adjust_p_values(raw(), way)}
+    return replace(table, facts=adjusted, notes=(*table.notes, note))
