@@ -36,7 +36,7 @@ class LogRank(SingleRound):
 
     tag: ClassVar[str] = "Log-rank"
     name: ClassVar[str] = "log_rank"
-    rules: ClassVar[int] = 2  # whole times are cut between whole numbers, and stand alone by default
+    rules: ClassVar[int] = 3  # intervals hold their ends, whatever the times are
     relation: Relation
     by: tuple[Factor, ...]
     times: Times
@@ -54,7 +54,7 @@ class LogRank(SingleRound):
         known = bool(found.pooled.known.any())
         return ResultTable(
             labels={"group": self.group.levels},
-            estimates={"observed": _count_events(counted, len(self.times.ends))},
+            estimates={"observed": _count_events(counted, self.times)},
             facts={
                 "expected": lambda: tuple(map(float, found.expected.sum(axis=-1))),
                 "statistic": lambda: (float(found.statistic) if known else None,) * groups,
@@ -66,8 +66,9 @@ class LogRank(SingleRound):
         )
 
 
-def _count_events(counted: Measured, intervals: int) -> Estimate:
+def _count_events(counted: Measured, times: Times) -> Estimate:
     """The events of each group in all intervals, from counts by group, event and time."""
+    intervals = len(times.ends) + times.until_latest
     parts = (Measured(each.values[..., 1], each.mechanism, (each, "events")) for each in counted.entries[:intervals])
     return linear(tuple((part, Fraction(1)) for part in parts), "noisy counts of all intervals")
 
