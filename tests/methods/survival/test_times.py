@@ -17,7 +17,10 @@ from adomnia.statistics.contract import Measured
 from kit.analyses import Arms, frame
 from kit.bits import SeededBits
 
-FRAME = frame({"months": (0, 48), "week": (1, 5), "day": (0, 365), "tenths": (0, 2), "once": (2, 2)}, whole=("week", "day", "once"))
+FRAME = frame(
+    {"months": (0, 48), "week": (1, 5), "day": (0, 365), "tenths": (0, 2), "once": (2, 2)},
+    whole=("week", "day", "once"),
+)
 
 
 def choose(name, intervals=20, breaks=()):
