@@ -24,6 +24,10 @@ SIMULATED = (
     "The p-value is the share of simulations of the null hypothesis, with the same noise, that are at least as far out;"
     " they follow from the released numbers alone."
 )
+HIDDEN_SPREAD = (
+    "The noise hides the spread of the values. The p-value and the interval allow for every spread that is possible, so"
+    " that they say little. Declare tighter bounds, or pay more."
+)
 NOISY_ROWS = "The number of rows is not public: a noisy one takes its place."
 
 
