@@ -63,11 +63,11 @@ def test_intervals_about_the_data_hold_the_v_of_the_rows(strength, size, epsilon
     known = association(crosstab(data["d"], data["e"]).count, method="cramer")
     asked = build("association", LARGE, row=LARGE.factors["d"], column=LARGE.factors["e"], inference="data")
     hits, widths = 0, []
-    for seed in range(15):
+    for seed in range(7):
         lower, upper = table_of(asked, Pure(epsilon), data, seed).estimates["estimate"].interval(0.95, 1)
         hits += lower[0] <= known <= upper[0]
         widths.append(upper[0] - lower[0])
-    assert covers_as_often(hits, 15, 0.94)
+    assert covers_as_often(hits, 7, 0.94)
     assert np.median(widths) < 0.012
 
 

@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from adomnia.methods.models.design import Design
 from adomnia.statistics.contract import Bounds, Estimate, Fact, Floats, ResultTable
+from adomnia.statistics.p_values import EXPLAINED, bound_p_values
 
 RETURNS = {
     "term": "the column of the design that the coefficient belongs to",
     "estimate": "the coefficient, in the units of its column",
     "standard_error": "its standard error, noise included",
     "statistic": "the estimate in standard errors",
-    "p_value": "how probable a statistic that far from zero is if the coefficient is zero",
+    "p_value": f"how probable a statistic that far from zero is if the coefficient is zero; {EXPLAINED}",
 }
 _ABOUT = {
     "population": "Intervals are about the population that the people are a sample of: they hold sampling and noise.",
@@ -55,7 +56,7 @@ class Coefficients:
             facts={
                 "standard_error": self._reply(lambda: self.errors),
                 "statistic": self._reply(lambda: statistic),
-                "p_value": self._reply(lambda: _two_sided(statistic)),
+                "p_value": lambda: bound_p_values(self._reply(lambda: _two_sided(statistic))()),
             },
             model=self._describe(kind),
         )

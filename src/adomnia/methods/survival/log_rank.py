@@ -17,6 +17,7 @@ from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Estimate, Fact, Measured, ResultTable
 from adomnia.statistics.linear import linear
+from adomnia.statistics.p_values import EXPLAINED, bound_p_value
 
 _MOST_GROUPS = 50  # the covariance of their noise has the square of that many entries for each interval
 _ABOUT = "The test is about the population that the people are a sample of; its law knows the noise."
@@ -76,7 +77,7 @@ def _count_events(counted: Measured, times: Times) -> Estimate:
 def _p_value(found: Differences, freedom: int) -> Fact:
     from scipy.special import chdtrc
 
-    return float(chdtrc(freedom, found.statistic))
+    return bound_p_value(float(chdtrc(freedom, found.statistic)))
 
 
 def _build(frame: Frame, arguments: Arguments) -> LogRank:
@@ -113,7 +114,7 @@ METHOD = Method(
         "expected": "the noisy number of events it would have if all groups survived alike",
         "statistic": "the squares of how many events groups have beyond those of equal survival, over their variance",
         "df": "its degrees of freedom: the number of groups less one",
-        "p_value": "how probable so large a statistic is if all groups survive alike",
+        "p_value": f"how probable so large a statistic is if all groups survive alike; {EXPLAINED}",
     },
     example="SELECT * FROM log_rank((SELECT age, sex, salary > 90000 AS promoted FROM people), "
     "time => age, event => promoted, group => sex)",
