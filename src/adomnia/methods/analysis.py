@@ -30,7 +30,6 @@ class Analysis(ABC):
     tag: ClassVar[str]
     name: ClassVar[str]
     rules: ClassVar[int] = 1  # raised when its rounds change: tests/contracts/test_rounds.py
-    caveats: ClassVar[tuple[str, ...]] = ()  # what a quote has to say beside the errors to expect
     relation: Relation
 
     @property
@@ -67,6 +66,11 @@ class Analysis(ABC):
     def comparison(self) -> str:
         """Which ways to measure it were compared, and what came of it, in sentences; nothing where none were."""
         return ""
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What a quote has to say beside the errors to expect, in sentences."""
+        return ()
 
     @property
     def needs_delta(self) -> bool:

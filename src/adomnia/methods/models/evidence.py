@@ -22,7 +22,7 @@ from adomnia.privacy.vectors import Variable
 from adomnia.statistics.contract import Floats
 
 _GRID = Numbers(-1, 1, Fraction(1, 128))  # six such numbers and a weight are multiplied in 64 bits
-_CARRIED = 3.0  # standard deviations of its noise that the information in a direction must have
+_CARRIED = 2.0  # standard deviations of its noise that the information in a direction must have
 _STEADY = 2.0  # the least that steps suppose it to have
 _ROUNDED = 1e-12  # of the largest information: less than that is lost where doubles are rounded
 _LOST = 0.02  # of the square of a coefficient's direction that may lie where there is no information

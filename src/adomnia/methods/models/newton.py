@@ -17,8 +17,8 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import expm1
-from typing import TypeAlias
+from math import exp, expm1
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
@@ -52,6 +52,7 @@ _CONVERGED = 0.3  # a step after which the last one follows
 _RESIDUAL_STEPS = 2**19  # on each side of zero
 _WEIGHT_STEPS = 2**14
 _LEAST_WEIGHT = Fraction(1, 64)  # of the largest: where weights are clamped at the lowest
+_HEAVIER = 8.0  # times the mean weight: more has hardly a row, and all of them would have more noise
 _FINE = 2**20
 _CURVED = 0.7  # the longest last step that can be corrected for its curvature
 _STEPS_OF_A_BLOCK = 150  # to write it, and to derive how far a person moves it
@@ -65,6 +66,7 @@ _Looking: TypeAlias = Generator[Round, tuple[Measured, ...], Evidence]
 class GeneralisedLinear(Analysis):
     """A model whose linear predictor tells the mean of the response. A family of responses is a subclass."""
 
+    rules: ClassVar[int] = 2  # a start has slopes that are clear of noise alone, and no weight far above their mean
     relation: Relation
     design: Design
     inference: str
@@ -104,6 +106,11 @@ class GeneralisedLinear(Analysis):
     @abstractmethod
     def find_level(self, mean: float, variance: float) -> float:
         """The mean of normal linear predictors for which the mean of the response is this one."""
+
+    @property
+    def caution(self) -> float:
+        """How many standard deviations of noise above the mean response to start."""
+        return 0.0
 
     @property
     @abstractmethod
@@ -168,10 +175,12 @@ class GeneralisedLinear(Analysis):
         stopped = scene.length(last.newton()) > _CURVED or scene.length(point + step - reached) > _CURVED
         missed = _miss(scene.length(step)) * step
         noise = last.score_noise + last.information_noise(step)
-        covariance = last.inverse @ noise @ last.inverse + np.outer(missed, missed) + np.outer(curved, curved)
+        # Where the step leads, there is less information than where it was measured if weights fall on the way.
+        less = exp(min(max(0.0, -bend * scene.rise(last, step)), _CURVED))
+        covariance = less**2 * last.inverse @ noise @ last.inverse + np.outer(missed, missed) + np.outer(curved, curved)
         covariance = covariance + last.unknown
         if self.inference == "population":
-            covariance = covariance + last.inverse
+            covariance = covariance + less * last.inverse
         back = scene.coordinates.to_columns
         found = Coefficients(self.design, back @ reached, back @ covariance @ back.T, last.carried)
         return found.tabulate(self.name, self.inference, _describe(*facts, stopped))
@@ -201,7 +210,8 @@ class GeneralisedLinear(Analysis):
     def _view(self, scene: Scene, point: Floats) -> "_View":
         """A round at a point, whose weights are clamped where hardly one of them is expected."""
         written = (scene.coordinates.of_design @ point).tolist()
-        share = self.heaviest(*scene.locate(point)) / float(self.largest_weight)
+        heaviest = min(self.heaviest(*scene.locate(point)), _HEAVIER * scene.mean_weight)
+        share = heaviest / float(self.largest_weight)
         weight = self.largest_weight * min(Fraction(1), max(_LEAST_WEIGHT, Fraction(share).limit_denominator(_FINE)))
         return _View(scene.coordinates, Fraction(0), tuple(map(round_coefficient, written)), weight)
 

@@ -18,6 +18,7 @@ from adomnia.statistics.contract import Floats
 _LARGEST_VARIANCE = 4.0  # of linear predictors at the start
 _LEAST_WEIGHT = 0.01  # of the largest: what a mean of weights is supposed to be at least
 _FEWEST_ROWS = 4.0
+_DOUBT = 9.0  # times the square of their noise that slopes must have: wrong ones make weights large, and none do not
 _BALANCING = 30  # rounds in which slopes and mean weight come to agree
 _REACH = 3.5  # standard deviations of a column on both sides of its mean, where later rounds look
 _NARROWER = 0.8  # of the bounds: what is wider is not worth cutting off
@@ -43,6 +44,11 @@ class ResponseFamily(Protocol):
     @property
     def mean_at_start(self) -> float:
         """The mean of the response there."""
+        ...
+
+    @property
+    def caution(self) -> float:
+        """How many standard deviations of noise above the mean response to start: from below, steps are too long."""
         ...
 
     def mean_weight(self, level: float, variance: float) -> float:
@@ -89,10 +95,16 @@ class Scene:
 
         That is Chebyshev's correction of Newton's step, where the changes of linear predictors are symmetric.
         """
-        weight = max(found.weight, _CERTAIN_WEIGHT * self.rows * self.mean_weight)
-        mean = float(found.ones @ step) / weight
-        square = float(step @ found.steady @ step) / weight
+        mean = self.rise(found, step)
+        square = float(step @ found.steady @ step) / self._weight(found)
         return -bend / 2 * (square * self.constant + 2 * mean * (step - mean * self.constant))
+
+    def rise(self, found: Evidence, step: Floats) -> float:
+        """By how much linear predictors rise in a step, in their weighted mean."""
+        return float(found.ones @ step) / self._weight(found)
+
+    def _weight(self, found: Evidence) -> float:
+        return max(found.weight, _CERTAIN_WEIGHT * self.rows * self.mean_weight)
 
     def step(self, found: Evidence, last_step: Floats, last_score: Floats) -> Floats:
         """Newton's step; back along the last one where that went much too far, which Newton's would make worse."""
@@ -157,12 +169,13 @@ class Outset:
         predictor times the mean weight (Stein 1981; Brillinger 1983).
         """
         family, at_start = self.family, self.family.mean_at_start
-        mean = at_start + float(self.first.sums.values[0]) / self.rows
+        doubt = family.caution * float(np.linalg.norm(self.first.sums.spread[0])) / self.rows
+        mean = max(0.0, at_start + float(self.first.sums.values[0]) / self.rows) + doubt
         linear = _solve(self._squares, self.first.score / self.rows + at_start * self._means)
         centred = linear - float(linear @ self._means) * self._constant
         noise = float(np.trace(_solve(self._squares, self.first.score_noise))) / self.rows**2
         found = predictor_length(centred, self._squares)
-        kept = max(0.0, 1 - noise / max(found**2, noise, 1e-300))  # James & Stein 1961
+        kept = max(0.0, 1 - _DOUBT * noise / max(found**2, noise, 1e-300))  # James & Stein 1961
         deviation, centred = kept * found, kept * centred
         weight = level = float(family.largest_weight)
         for _ in range(_BALANCING):

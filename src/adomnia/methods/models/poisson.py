@@ -48,6 +48,10 @@ class Poisson(GeneralisedLinear):
         return self.design.response.domain.upper
 
     @property
+    def caution(self) -> float:
+        return 1.0
+
+    @property
     def mean_at_start(self) -> float:
         return exp(self.start)
 
