@@ -52,6 +52,7 @@ _CONVERGED = 0.3  # a step after which the last one follows
 _RESIDUAL_STEPS = 2**19  # on each side of zero
 _WEIGHT_STEPS = 2**14
 _LEAST_WEIGHT = Fraction(1, 64)  # of the largest: where weights are clamped at the lowest
+_DOUBT = 9.0  # a start with slopes that noise made has large weights, which have much noise; one without has not
 _HEAVIER = 8.0  # times the mean weight: more has hardly a row, and all of them would have more noise
 _FINE = 2**20
 _CURVED = 0.7  # the longest last step that can be corrected for its curvature
@@ -108,9 +109,13 @@ class GeneralisedLinear(Analysis):
         """The mean of normal linear predictors for which the mean of the response is this one."""
 
     @property
-    def caution(self) -> float:
-        """How many standard deviations of noise above the mean response to start."""
-        return 0.0
+    def doubt(self) -> float:
+        """How many times the square of their noise slopes at the start must have."""
+        return _DOUBT
+
+    def start_mean(self, mean: float, _noise: float) -> float:
+        """The mean response to start from, where a noisy one has noise of such a standard deviation."""
+        return mean
 
     @property
     @abstractmethod

@@ -18,7 +18,6 @@ from adomnia.statistics.contract import Floats
 _LARGEST_VARIANCE = 4.0  # of linear predictors at the start
 _LEAST_WEIGHT = 0.01  # of the largest: what a mean of weights is supposed to be at least
 _FEWEST_ROWS = 4.0
-_DOUBT = 9.0  # times the square of their noise that slopes must have: wrong ones make weights large, and none do not
 _BALANCING = 30  # rounds in which slopes and mean weight come to agree
 _REACH = 3.5  # standard deviations of a column on both sides of its mean, where later rounds look
 _NARROWER = 0.8  # of the bounds: what is wider is not worth cutting off
@@ -47,8 +46,12 @@ class ResponseFamily(Protocol):
         ...
 
     @property
-    def caution(self) -> float:
-        """How many standard deviations of noise above the mean response to start: from below, steps are too long."""
+    def doubt(self) -> float:
+        """How many times the square of their noise slopes at the start must have."""
+        ...
+
+    def start_mean(self, mean: float, noise: float) -> float:
+        """The mean response to start from, where a noisy one has noise of such a standard deviation."""
         ...
 
     def mean_weight(self, level: float, variance: float) -> float:
@@ -169,13 +172,13 @@ class Outset:
         predictor times the mean weight (Stein 1981; Brillinger 1983).
         """
         family, at_start = self.family, self.family.mean_at_start
-        doubt = family.caution * float(np.linalg.norm(self.first.sums.spread[0])) / self.rows
-        mean = max(0.0, at_start + float(self.first.sums.values[0]) / self.rows) + doubt
+        noisy = at_start + float(self.first.sums.values[0]) / self.rows
+        mean = family.start_mean(noisy, float(np.linalg.norm(self.first.sums.spread[0])) / self.rows)
         linear = _solve(self._squares, self.first.score / self.rows + at_start * self._means)
         centred = linear - float(linear @ self._means) * self._constant
         noise = float(np.trace(_solve(self._squares, self.first.score_noise))) / self.rows**2
         found = predictor_length(centred, self._squares)
-        kept = max(0.0, 1 - _DOUBT * noise / max(found**2, noise, 1e-300))  # James & Stein 1961
+        kept = max(0.0, 1 - family.doubt * noise / max(found**2, noise, 1e-300))  # James & Stein 1961
         deviation, centred = kept * found, kept * centred
         weight = level = float(family.largest_weight)
         for _ in range(_BALANCING):
