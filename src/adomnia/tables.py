@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["MOST_SHOWN", "TextTable", "html_lines", "show_plainly"]
+__all__ = ["MOST_SHOWN", "TextTable", "html_lines", "show_below", "show_plainly"]
 
 MOST_SHOWN = 60  # rows
 _CELL = "padding: 2px 10px; vertical-align: top; text-align: {}"
@@ -64,6 +64,15 @@ class TextTable:
 def html_lines(lines: Iterable[str]) -> str:
     """Each line as a paragraph."""
     return "".join(f"<p>{escape(show_plainly(line))}</p>" for line in lines)
+
+
+def show_below(bound: float) -> str:
+    """A number, such as a p-value, of which only an upper bound is known.
+
+    >>> show_below(1e-4)
+    '< 0.0001'
+    """
+    return f"< {bound:g}"
 
 
 def show_plainly(text: str) -> str:

@@ -91,12 +91,18 @@ def test_words_stand_where_a_number_would_say_nothing(console):
     counts = measured("n", "integer", [-20, 5, 1e15, 7], 33) | {"possible": [0, None]}
     shares = measured("share", "number", [0.5, 0.12345, 0.3, 0.6], 0.02) | {"possible": [0, 1]}
     shares["lower"][0], shares["upper"][0], shares["upper"][2], shares["lower"][3] = 0, 1, None, None
-    facts = {"name": "p_value", "kind": "fact", "type": "number", "values": [None, 0.00001, 0.012345, 12345.6]}
+    facts = {
+        "name": "p_value",
+        "kind": "fact",
+        "type": "number",
+        "values": [None, 0.0001, 0.012345, 12345.6],
+        "floor": 0.0001,
+    }
     keys = {"name": "key", "kind": "key", "type": "text", "values": [None, "", "a", "b"]}
     columns = [keys, counts, shares, facts]
     with table_of(console, json.dumps({"columns": columns, "rows": 4, "confidence": 0.9})) as page:
         assert row(page, 2) == ["NULL", "0\n0 to 13", "says nothing", "no reply"]
-        assert row(page, 3) == ["empty text", "5\n0 to 38", "0.123\n0.103 to 0.144", "under 0.0001"]
+        assert row(page, 3) == ["empty text", "5\n0 to 38", "0.123\n0.103 to 0.144", "< 0.0001"]
         assert row(page, 4)[2:] == ["0.300\nfrom 0.279 on", "0.01235"]
         assert row(page, 5)[1:] == ["7\n0 to 40", "0.60\n0.00 to 0.62", "12,346"]
 

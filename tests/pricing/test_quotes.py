@@ -60,6 +60,12 @@ def test_a_quote_says_why_a_person_moves_the_answer_that_far(text, why):
     assert part.why == why
 
 
+def test_a_quote_says_what_a_method_needs_before_anything_is_paid():
+    asked = [Priced(plan("SELECT * FROM mle(people, column => salary)"), Pure(1))]
+    notes = quote_questions(asked, 0.95, together=False, rows=None).notes
+    assert any("needs about 50,000 people at epsilon 1 for normal" in note for note in notes)
+
+
 def test_rho_buys_gaussian_noise():
     (part,) = quote_plan(plan("SELECT COUNT(*) FROM people"), Concentrated(Fraction(1, 2))).measurements
     assert part.noise == DiscreteGaussian(Fraction(1))

@@ -213,3 +213,21 @@ def test_a_million_cells_are_written_and_read(bob):
     text = json.dumps(answer_record(answer), allow_nan=False)
     found = answer_of(json.loads(text), nobody)
     assert (found.columns[1].estimate.values == values).all()
+
+
+@pytest.mark.parametrize("text", ["t_test(people, column => age, mu => 1)", "lm(people, formula => 'salary ~ age')"])
+def test_a_p_value_that_is_a_bound_is_shown_as_one_and_sent_as_a_number(bob, text):
+    answer = bob.sql(f"SELECT p_value AS p FROM {text}", epsilon=100)
+    (column,) = answer_record(answer)["columns"]
+    assert (column["values"][0], column["floor"], column["type"]) == (1e-4, 1e-4, "number")
+    for each in (answer, sent(answer)):
+        assert "< 0.0001" in repr(each)
+        assert "&lt; 0.0001" in each._repr_html_()
+        assert each["p"][0] == 1e-4
+        assert each.to_arrow().schema.field("p").metadata[b"floor"] == b"0.0001"
+
+
+def test_a_p_value_that_is_known_has_no_floor(bob):
+    answer = bob.sql("SELECT p_value FROM t_test(people, column => age, group => age >= 50)", epsilon=0.001)
+    assert "floor" not in answer_record(answer)["columns"][0]
+    assert "<" not in str(answer).splitlines()[2]

@@ -30,7 +30,6 @@ class Analysis(ABC):
     tag: ClassVar[str]
     name: ClassVar[str]
     rules: ClassVar[int] = 1  # raised when its rounds change: tests/contracts/test_rounds.py
-    caveats: ClassVar[tuple[str, ...]] = ()  # what a quote has to say beside the errors to expect
     # Columns whose numbers have one unit and whose error follows from the price, or from that and the number of rows:
     # error= is about the first of them that a question shows.
     error_columns: ClassVar[tuple[str, ...]] = ()
@@ -70,6 +69,11 @@ class Analysis(ABC):
     def comparison(self) -> str:
         """Which ways to measure it were compared, and what came of it, in sentences; nothing where none were."""
         return ""
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What a quote has to say beside the errors to expect, in sentences."""
+        return ()
 
     @property
     def needs_delta(self) -> bool:

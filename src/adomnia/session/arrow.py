@@ -39,7 +39,8 @@ def _arrays(
 ) -> Iterator[tuple[pa.Field, pa.Array]]:
     if isinstance(column, KeyColumn):
         array = _key_array(column.values, rows)
-        yield pa.field(column.name, array.type, metadata={"kind": "fact" if column.fact else "key"}), array
+        floor = {} if column.floor is None else {"floor": repr(column.floor)}
+        yield pa.field(column.name, array.type, metadata={"kind": "fact" if column.fact else "key"} | floor), array
         return
     estimate = column.estimate
     parts = [*bounds(column)[::-1], estimate.values.ravel()[rows]]

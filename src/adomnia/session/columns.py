@@ -14,6 +14,7 @@ from adomnia.plans.intervals import divide_confidence, estimate_term
 from adomnia.plans.views import read_column
 from adomnia.privacy.keys import Key
 from adomnia.statistics.contract import Estimate
+from adomnia.statistics.p_values import AtMost, find_bound
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,12 +30,14 @@ Cell: TypeAlias = str | bool | int | float | date | datetime
 class KeyColumn:
     """A column of the answer without intervals: values of a key, a column of public tables, or a method's fact.
 
-    All but facts are public; a `fact`, such as a p-value, follows from what was measured.
+    All but facts are public; a `fact`, such as a p-value, follows from what was measured. A fact that is not above the
+    `floor` of its column is an upper bound.
     """
 
     name: str
     values: tuple[Cell | None, ...]
     fact: bool = False
+    floor: float | None = None
 
     def only(self, cells: tuple[int, ...]) -> KeyColumn:
         """Only the given cells."""
@@ -100,7 +103,9 @@ def _column(output: Output, levels: Sequence[Cells]) -> KeyColumn | ValueColumn:
 def _table_column(table: ResultTable, name: str, column: str) -> KeyColumn | ValueColumn:
     if column in table.estimates:
         return ValueColumn(name, table.estimates[column])
-    return KeyColumn(name, tuple(read_column(table, column)), fact=column in table.facts)
+    values = read_column(table, column)
+    plain = tuple(float(value) if isinstance(value, AtMost) else value for value in values)
+    return KeyColumn(name, plain, fact=column in table.facts, floor=find_bound(values))
 
 
 def _in_all_cells(estimate: Estimate, cells: Cells) -> Estimate:

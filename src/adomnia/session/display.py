@@ -10,7 +10,7 @@ from adomnia.pricing.notes import OF_POPULATION
 from adomnia.privacy.amounts import show_down
 from adomnia.session.columns import KeyColumn
 from adomnia.statistics.quantile import VALUE_ALONE
-from adomnia.tables import TextTable, html_lines, show_plainly
+from adomnia.tables import TextTable, html_lines, show_below, show_plainly
 
 if TYPE_CHECKING:
     from adomnia.privacy.filters import Left
@@ -28,7 +28,7 @@ def format_table(answer: Answer) -> tuple[list[str], list[list[str]]]:
         headings.append(column.name)
         values = answer[column.name]
         if isinstance(column, KeyColumn):
-            columns.append([(_fact if column.fact else _cell)(value) for value in values])
+            columns.append([_fact(value, column.floor) if column.fact else _cell(value) for value in values])
             continue
         bounds = answer.interval(column.name)
         headings.append(f"{100 * answer.confidence:g}% interval")
@@ -113,10 +113,12 @@ def _cell(value: object) -> str:
     return "" if value is None else show_plainly(str(value))
 
 
-def _fact(value: object) -> str:
+def _fact(value: object, floor: float | None) -> str:
     """A number that follows from noisy ones, in four digits: more would say nothing."""
     if not isinstance(value, float):
         return _cell(value)
+    if floor is not None and value <= floor:
+        return show_below(floor)
     return f"{value:,.0f}" if _ROUNDED <= abs(value) < _LONGEST else f"{value:.4g}"
 
 

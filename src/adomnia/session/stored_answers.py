@@ -224,7 +224,8 @@ def _read_draft(shown: Mapping[str, Any], confidence: float) -> DraftAnswer:
 def _describe_column(column: KeyColumn | ValueColumn) -> dict[str, Any]:
     """What is told of a column beside its numbers."""
     if isinstance(column, KeyColumn):
-        return {"name": column.name, "fact": column.fact}
+        floor = {} if column.floor is None else {"floor": column.floor}
+        return {"name": column.name, "fact": column.fact, **floor}
     estimate = column.estimate
     said = {"method": estimate.method, "whole": estimate.whole, "dates": estimate.dates, "limits": estimate.possible}
     return {"name": column.name, **said}
@@ -234,7 +235,7 @@ def _read_column(told: Mapping[str, Any], confidence: float) -> KeyColumn | Valu
     content = _unpack(told["packed"])
     if "fact" in told:
         labels = map(_read_cell, json.loads(content))
-        return KeyColumn(told["name"], tuple(labels), fact=told["fact"])
+        return KeyColumn(told["name"], tuple(labels), fact=told["fact"], floor=told.get("floor"))
     values, *ends = np.frombuffer(content, dtype="<f8").astype(np.float64).reshape(3, -1)
 
     def interval(wanted: float, cells: int) -> Bounds:

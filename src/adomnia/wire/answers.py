@@ -57,6 +57,9 @@ class ColumnReply(Reply):
         None, description="Of values: the lower end of each interval; null where it has none. Of dates, ISO texts."
     )
     upper: list[str | int | float | None] | None = Field(None, description="Of values: the upper end, likewise.")
+    floor: float | None = Field(
+        None, description="Of facts such as p-values: one that is not above this number is an upper bound, < floor."
+    )
     method: str | None = Field(None, description="Of values: how the intervals are computed.")
     cells: Rows | None = Field(None, description="Of values: how many groups were measured, shown or not.")
     possible: list[str | float | None] | None = Field(
@@ -285,7 +288,8 @@ def _key(column: KeyColumn, answer: Answer) -> dict[str, Any]:
     # Of no rows, the first value that is not shown has the type.
     kind = _type(values or list(column.values[:1]))
     told = "fact" if column.fact else "key"
-    return {"name": column.name, "kind": told, "type": kind, "values": _written(values, kind)}
+    floor = {} if column.floor is None else {"floor": column.floor}
+    return {"name": column.name, "kind": told, "type": kind, "values": _written(values, kind), **floor}
 
 
 def _type(values: list[Cell | None]) -> str:
@@ -306,7 +310,8 @@ def _written(values: Sequence[Cell | None], kind: str) -> list[Any]:
 
 def _column(told: dict[str, Any], confidence: float, intervals: Intervals) -> KeyColumn | ValueColumn:
     if told["kind"] != "value":
-        return KeyColumn(told["name"], tuple(_read(told["values"], told["type"])), fact=told["kind"] == "fact")
+        values = tuple(_read(told["values"], told["type"]))
+        return KeyColumn(told["name"], values, fact=told["kind"] == "fact", floor=told.get("floor"))
     return ValueColumn(told["name"], _estimate(told, confidence, intervals))
 
 

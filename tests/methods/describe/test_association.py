@@ -3,6 +3,7 @@ import pytest
 from scipy.stats.contingency import association, crosstab, odds_ratio
 
 from adomnia.methods.contract import BadArgument
+from adomnia.privacy.events import Pure
 from kit.analyses import frame
 from kit.describing import EPSILON, EXACT, RHO, build, covers_as_often, table_of
 
@@ -32,6 +33,42 @@ def test_with_little_noise_measures_are_scipys(other):
         assert found["odds_ratio"] == pytest.approx(odds_ratio(counts, kind="sample").statistic, rel=0.01)
         risk = counts[:, 0] / counts.sum(axis=1)
         assert found["risk_ratio"] == pytest.approx(risk[0] / risk[1], rel=0.01)
+
+
+LARGE = frame(levels={"d": tuple("12345"), "e": tuple("123456")})
+
+
+def draw_large(strength, size):
+    """Few rows in many cells, or nearly all on the diagonal: there V is far above that of the population, or near 1."""
+    random = np.random.default_rng(size)
+    first = random.integers(0, 5, size)
+    second = np.where(random.random(size) < strength, first, random.integers(0, 6, size))
+    return {"d": np.array(list("12345"), dtype=object)[first], "e": np.array(list("123456"), dtype=object)[second]}
+
+
+@pytest.mark.parametrize("inference", ["population", "data"])
+@pytest.mark.parametrize(("strength", "size"), [(0.0, 150), (0.05, 50_000), (0.9, 300)])
+def test_v_is_that_of_the_rows_as_scipy_has_it(strength, size, inference):
+    data = draw_large(strength, size)
+    counts = crosstab(data["d"], data["e"]).count
+    asked = build("association", LARGE, row=LARGE.factors["d"], column=LARGE.factors["e"], inference=inference)
+    found = table_of(asked, Pure(100), data).estimates["estimate"].values
+    known = [association(counts, method=method) for method in ("cramer", "pearson")]
+    assert found == pytest.approx(known, abs=5e-4)
+
+
+@pytest.mark.parametrize(("strength", "size", "epsilon"), [(0.0, 150, 100), (0.05, 50_000, 1), (0.9, 3000, 1)])
+def test_intervals_about_the_data_hold_the_v_of_the_rows(strength, size, epsilon):
+    data = draw_large(strength, size)
+    known = association(crosstab(data["d"], data["e"]).count, method="cramer")
+    asked = build("association", LARGE, row=LARGE.factors["d"], column=LARGE.factors["e"], inference="data")
+    hits, widths = 0, []
+    for seed in range(7):
+        lower, upper = table_of(asked, Pure(epsilon), data, seed).estimates["estimate"].interval(0.95, 1)
+        hits += lower[0] <= known <= upper[0]
+        widths.append(upper[0] - lower[0])
+    assert covers_as_often(hits, 7, 0.94)
+    assert np.median(widths) < 0.012
 
 
 @pytest.mark.parametrize("price", [EPSILON, RHO], ids=str)

@@ -178,6 +178,38 @@ def test_where_blocks_lie_is_hidden_by_much_noise_and_then_all_bounds_are_averag
     assert any("hides where" in note for note in table.notes) or np.isnan(table.estimates["estimate"].values).all()
 
 
+@pytest.mark.parametrize("name", ["exponential", "normal", "weibull"])
+def test_a_quote_says_how_many_people_it_needs_and_that_is_so(name):
+    """With so many the noise hides no fit, and with a tenth it does: of three tables each."""
+    bounds, whole, *_ = CASES[name]
+    analysis = build(name, bounds, whole=whole)
+    needs, off_law = analysis.caveats
+    people = int(needs.split(" about ")[1].split(" people")[0].replace(",", ""))
+    assert "fit_distribution" in needs if name == "weibull" else "fit_family" in needs
+    assert "do not follow the law" in off_law
+    for many, hidden in ((people, False), (people // 10, True)):
+        draw = np.random.default_rng(many)
+        for _ in range(3):
+            notes = fit(analysis, EPSILON, CASES[name][3](draw, many).astype(float), draw).notes
+            assert any("hides where" in note and "does with 1,000" in note for note in notes) is hidden
+
+
+def test_a_mixture_of_100_000_people_is_hidden_and_the_quote_says_so_before():
+    bounds, _, _, law, _ = CASES["normal mixture"]
+    analysis, draw = build("normal mixture", bounds), np.random.default_rng(1)
+    assert "about 1,000,000 people" in analysis.caveats[0]
+    assert "A histogram" in analysis.caveats[0]
+    assert any("hides where" in note for note in fit(analysis, EPSILON, law(draw, 100_000), draw).notes)
+
+
+def test_off_the_law_it_is_not_the_fit_to_all_rows_as_the_quote_says():
+    analysis, draw = build("normal", (0, 50)), np.random.default_rng(1)
+    values = np.clip(draw.lognormal(0, 1, 100_000), 0, 50)
+    sigma = fit(analysis, EPSILON, values, draw).estimates["estimate"].values[1]
+    assert sigma == pytest.approx(1.71, abs=0.05)
+    assert values.std() == pytest.approx(2.14, abs=0.06)
+
+
 def test_rounds_are_a_count_then_bins_then_moments():
     analysis = build("normal", (0, 200))
     people, bins, averages = analysis.rehearse(EPSILON)

@@ -76,6 +76,36 @@ def test_intervals_cover():
     assert held > 0.80
 
 
+COUNTS = frame({"visits": (0, 50), "rare": (0, 10), "age": (18, 90)}, {"sex": ("F", "M")}, ("visits", "rare", "age"))
+
+
+def draw_counts(rows, seed):
+    """Numbers of visits far below their bound, and rare ones that are 0 for two people of three."""
+    rng = np.random.default_rng(seed)
+    age, male = np.clip(np.round(rng.normal(45, 15, rows)), 18, 90), rng.integers(0, 2, rows)
+    visits = np.minimum(rng.poisson(np.exp(-0.5 + 0.02 * age + 0.4 * male)), 50).astype(float)
+    rare = np.minimum(rng.poisson(np.exp(-2 + 0.02 * age)), 10).astype(float)
+    return {"visits": visits, "rare": rare, "age": age, "sex": np.array(["F", "M"], dtype=object)[male]}
+
+
+@pytest.mark.parametrize(
+    ("formula", "truth", "widest"), [("visits ~ age + sex", [-0.5, 0.02, 0.4], 0.1), ("rare ~ age", [-2, 0.02], 0.06)]
+)
+def test_2_000_people_have_a_reply_that_covers(formula, truth, widest):
+    """Of 50 that are silent with probability 0.02, 10 are in 5 of 10**8 runs; of 50 slopes that are covered with
+    probability 0.93, fewer than 31 are in 5 of 10**11 runs (binomial). It was silent in a quarter to a third."""
+    model, silent, held, widths = METHOD.build(COUNTS, {"formula": formula, "inference": "population"}), 0, 0, []
+    for run in range(50):
+        estimate = analyse(model, PRICES[0], draw_counts(2000, run), SeededBits(f"counts {run}")).estimates["estimate"]
+        lower, upper = estimate.interval(0.95, 1)
+        silent += int(np.isnan(estimate.values).any())
+        held += int(lower[1] <= truth[1] <= upper[1])
+        widths.append(upper[1] - lower[1])
+    assert silent < 10
+    assert held >= 31
+    assert np.median(widths) < widest
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("price", PRICES, ids=["Pure", "Concentrated"])
 @pytest.mark.parametrize("rows", [10_000, 100_000])

@@ -64,6 +64,18 @@ def test_many_whole_times_have_that_of_statsmodels_by_default():
     assert table.facts["statistic"]()[0] == pytest.approx(statistic, rel=0.01)
 
 
+def test_events_at_the_latest_of_grouped_times_count():
+    days, data = frame({"day": (0, 365), "number": (0, 365)}, whole=("day",)), people(2000)
+    time = np.ceil(np.random.default_rng(2).exponential(200, 2000) * np.where(data["arm"] == "new", 1.1, 1.0))
+    data["day"] = data["number"] = np.minimum(time, 365)  # where half of a group have the event
+    statistic, _ = survdiff(data["day"], data["event"].astype(int), data["arm"])
+    for name in ("day", "number"):
+        table = ask(data, EXACT, time=days.numbers[name], intervals=None)
+        assert table.facts["statistic"]()[0] == pytest.approx(statistic, rel=0.05)
+        observed = table.estimates["observed"].values.tolist()
+        assert observed == [data["event"][data["arm"] == arm].sum() for arm in ("new", "old")]
+
+
 @pytest.mark.parametrize("price", [Pure(Fraction(1)), Concentrated(Fraction(1, 40))], ids=str)
 @pytest.mark.parametrize("n", [0, 1, 2, 20, 1_000])
 def test_its_reply_is_a_probability_or_none(price, n):

@@ -21,6 +21,7 @@ from adomnia.noise.afterwards import follow
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Bounds, Estimate, Fact, Floats, Measured, ResultTable
+from adomnia.statistics.p_values import bound_p_value
 
 _DRAWS = 400
 _LEAST_BINS = 4
@@ -130,7 +131,8 @@ class Fitted:
             return (None,) * len(self.terms)
         own = self._model.misfit(self._fit, self._counts)
         farther = int((self._simulated_misfits >= own).sum())
-        return ((1 + farther) / (1 + _DRAWS),) * len(self.terms)
+        least = 1 / (1 + len(self._simulated_misfits))
+        return (bound_p_value((1 + farther) * least, least),) * len(self.terms)
 
     def _describe(self, fits: Fits) -> Floats:
         points = self.law.scaled(fits.points, self._unit)

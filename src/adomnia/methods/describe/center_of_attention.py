@@ -33,6 +33,11 @@ _NEARLY_ALL = 0.9  # of the blocks: a box that holds fewer may have cut off a si
 _NARROWEST = 2  # steps of the grid between the ends of a box
 
 
+_NO_BOX = (
+    "The error to expect is that of the box which blocks agree on, and not known before; there may be no such box."
+)
+
+
 @dataclass(frozen=True)
 class CenterOfAttention(Analysis):
     """The average of several numbers over the blocks of people whose results lie close together, if most do.
@@ -47,13 +52,14 @@ class CenterOfAttention(Analysis):
 
     tag: ClassVar[str] = "CenterOfAttention"
     name: ClassVar[str] = "center_of_attention"
-    caveats: ClassVar[tuple[str, ...]] = (
-        "The error to expect is that of the box which blocks agree on, and not known before; there may be no such box.",
-    )
     relation: Relation
     columns: tuple[NumberColumn, ...]
     blocks: int
     share: Fraction
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        return (_NO_BOX,)
 
     @cached_property
     def bins(self) -> tuple[ColumnBins, ...]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from adomnia.methods.describe.counted_shares import NoisyCounts
 from adomnia.methods.describe.error_laws import noise_cumulants
-from adomnia.methods.describe.noisy_ratios import NoisyRatio
+from adomnia.methods.describe.noisy_ratios import NoisyRatio, less_one
 from adomnia.privacy.aggregates import Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Expression
@@ -120,19 +120,22 @@ class ColumnSums:
         return self._ratio(self._about_mean(2), sampling, (0.0, 0.25))
 
     def variance(self) -> Estimate:
-        """The variance."""
-        return self._variance_ratio().estimate("noisy sum of squares / noisy count", self.scale**2)
+        """The variance of a sample."""
+        found, scale = self._variance_ratio(), self.scale**2 * less_one(self.rows)
+        off = self.rounding / self.scale if self.scale else 0.0
+        rounding = off * (2 * float(np.sqrt(found.values[0])) + off)
+        return found.estimate("noisy sum of squares / noisy count", scale, rounding=scale * rounding)
 
     def deviation(self) -> Estimate:
-        """The standard deviation."""
-        found = self._variance_ratio()
+        """The standard deviation of a sample."""
+        found, scale = self._variance_ratio(), self.scale * less_one(self.rows) ** 0.5
 
         def interval(confidence: float, cells: int) -> Bounds:
             lower, upper = found.bounds(confidence, cells)
-            ends = self.scale * np.sqrt(lower) - self.rounding, self.scale * np.sqrt(upper) + self.rounding
-            return np.maximum(ends[0], 0.0), np.minimum(ends[1], self.scale / 2)
+            ends = scale * np.sqrt(lower) - self.rounding, scale * np.sqrt(upper) + self.rounding
+            return np.maximum(ends[0], 0.0), np.minimum(ends[1], scale / 2)
 
-        return Estimate(self.scale * np.sqrt(found.values), interval, "root of the noisy variance")
+        return Estimate(scale * np.sqrt(found.values), interval, "root of the noisy variance")
 
     @property
     def scale(self) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from adomnia.methods.contract import BY, INFERENCE, Arguments, Frame, Method
 from adomnia.methods.describe.matrices import COLUMNS, PairMatrix, equal_parts, read_matrix
-from adomnia.methods.describe.pair_sums import CORRELATION, PairSums
+from adomnia.methods.describe.pair_sums import CORRELATION, COVARIANCE, PairSums
 from adomnia.privacy.queries import Query
 from adomnia.statistics.contract import Estimate, Measured, ResultTable
 
@@ -20,22 +20,28 @@ class Correlations(PairMatrix):
     """Pearson's correlation of each pair of columns, in every group.
 
     Method      noisy Bernstein sums of degree four in both values of each pair: the fourth moments tell how exact a
-                sample's correlation is, whatever the law of the values.
+                sample's correlation is, whatever the law of the values. Of the data alone, of degree two.
     Guarantee   equal parts of the price for each pair, composed.
-    Bias        clamping, and rounding values to 1/128 to 1/256 of their range.
-    Cite        Awan & Slavkovic 2021 (the norm); Fieller 1954 (quotients).
+    Bias        clamping; of the population, what rounding values to 1/128 to 1/256 of their range leaves once its
+                variance is taken off.
+    Cite        Awan & Slavkovic 2021 (the norm); Fieller 1954 (quotients); Sheppard 1898 (rounding).
     """
 
     tag: ClassVar[str] = "Correlations"
     name: ClassVar[str] = "correlations"
+    rules: ClassVar[int] = 2  # of the data alone by degree two, on a finer grid
 
     @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
-        return equal_parts(self.pair_queries(CORRELATION))
+        return equal_parts(self.pair_queries(self._degree))
+
+    @property
+    def _degree(self) -> int:
+        return CORRELATION if self.population else COVARIANCE
 
     def tabulate(self, *measured: Measured) -> ResultTable:
         pairs = zip(combinations(self.columns, 2), measured, strict=True)
-        found = [PairSums(*pair, CORRELATION, sums, self.population).correlation() for pair, sums in pairs]
+        found = [PairSums(*pair, self._degree, sums, self.population).correlation() for pair, sums in pairs]
         one = np.ones(1)
         itself = Estimate(one, lambda *_: (one, one), "always 1")
         return self.fill([itself] * len(self.columns), found)

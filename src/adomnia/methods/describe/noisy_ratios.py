@@ -55,3 +55,8 @@ class NoisyRatio:
             return number(lower, -rounding), number(upper, rounding)
 
         return Estimate(np.atleast_1d(number(self.values)), interval, method)
+
+
+def less_one(rows: float) -> float:
+    """What the mean of squares is multiplied by, so that it is divided by one row less, as the variance of a sample."""
+    return max(rows, 2.0) / (max(rows, 2.0) - 1)

@@ -1,7 +1,8 @@
 """Covariances and correlations of two columns, from one vector of noisy sums.
 
 The vector holds the products of one Bernstein polynomial of each value (docs/decisions/0020): of degree two, so that
-the sampling of a covariance is there too; of degree four for that of a correlation.
+the sampling of a covariance is there too; of degree four for that of a correlation, whose grids are coarse. What
+rounding to such a grid adds to a variance is taken off (Sheppard 1898), and the interval allows for twice and for none.
 """
 
 from dataclasses import dataclass
@@ -12,13 +13,15 @@ import numpy as np
 
 from adomnia.methods.contract import NumberColumn
 from adomnia.methods.describe.error_laws import noise_cumulants
-from adomnia.methods.describe.noisy_ratios import NoisyRatio
+from adomnia.methods.describe.noisy_ratios import NoisyRatio, less_one
 from adomnia.privacy.aggregates import Total
+from adomnia.privacy.domains import Numbers
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.bernstein import bernstein_vector
 from adomnia.statistics.contract import Estimate, Floats, Measured
+from adomnia.statistics.moments import rounding_of
 
-COVARIANCE, CORRELATION = 2, 4  # the degrees that they are measured with
+COVARIANCE, CORRELATION = 2, 4  # the degrees that they are measured with; a correlation of the data alone by the first
 _TINY = 1e-12
 
 
@@ -38,15 +41,35 @@ class PairSums:
     population: bool
 
     @cached_property
+    def _grids(self) -> tuple[Numbers, Numbers]:
+        """What values were rounded to."""
+        one, two = (each.domain for each in pair_vector(self.one, self.two, self.degree).variables)
+        return one, two
+
+    @cached_property
     def _widths(self) -> tuple[float, float]:
-        grids = (each.domain for each in pair_vector(self.one, self.two, self.degree).variables)
-        first, second = (float(grid.width * grid.step) for grid in grids)
+        first, second = (float(grid.width * grid.step) for grid in self._grids)
         return first, second
 
     @cached_property
     def _whole(self) -> float:
-        grids = (each.domain for each in pair_vector(self.one, self.two, self.degree).variables)
-        return float(np.prod([float(max(1, grid.width)) ** self.degree for grid in grids]))
+        return float(np.prod([float(max(1, grid.width)) ** self.degree for grid in self._grids]))
+
+    @property
+    def _off(self) -> Floats:
+        """How far values may be from their places on the grids, in widths."""
+        columns = zip((self.one, self.two), self._grids, self._widths, strict=True)
+        return np.array([rounding_of(Total(c.value, c.domain), grid) / (width or 1.0) for c, grid, width in columns])
+
+    @property
+    def _added(self) -> tuple[float, float]:
+        """What rounding adds to each variance, in squares of widths, if values lie evenly between places."""
+        columns = zip((self.one, self.two), self._grids, strict=True)
+        first, second = (
+            float(grid.step**2 - column.domain.step**2) / 12 / max(float(grid.width * grid.step), _TINY) ** 2
+            for column, grid in columns
+        )
+        return first, second
 
     @cached_property
     def sums(self) -> Floats:
@@ -96,23 +119,41 @@ class PairSums:
         return NoisyRatio(over, under, (a, b, c), law, limits)
 
     def covariance(self) -> Estimate:
-        """The covariance, within what is possible between the bounds."""
+        """The covariance of a sample, within what is possible between the bounds."""
         sampling = max(self.moment(2, 2) - self.moment(1, 1) ** 2, 0.0)
         ratio = self._ratio(self.product(1, 1), np.ones_like(self.sums), (sampling, 0.0, 0.0), (-0.25, 0.25))
-        return ratio.estimate("noisy sums of products / noisy count", self._widths[0] * self._widths[1])
+        scale = self._widths[0] * self._widths[1] * less_one(self.rows)
+        (one, two), (first, second) = np.sqrt(np.maximum((self.moment(2, 0), self.moment(0, 2)), 0.0)), self._off
+        rounding = float(first * (two + second) + second * one)
+        return ratio.estimate("noisy sums of products / noisy count", scale, rounding=scale * rounding)
 
     def correlation(self) -> Estimate:
         """The correlation: the covariance over the mean of both variances, once their units make them equal.
 
         Where a variance is lost in noise, so is the correlation, and nothing is said of it.
         """
-        spreads = self.moment(2, 0), self.moment(0, 2)
+        added = self._added if self.population else (0.0, 0.0)
+        squares = self.product(2, 0) - added[0], self.product(0, 2) - added[1]
+        spreads = self.moment(2, 0) - added[0], self.moment(0, 2) - added[1]
         unit = float(np.sqrt(max(spreads[1], _TINY) / max(spreads[0], _TINY)))
-        bottom = (unit * self.product(2, 0) + self.product(0, 2) / unit) / 2
-        straight = max(self.moment(2, 2), 0.0)
-        cross = (unit * self.moment(3, 1) + self.moment(1, 3) / unit) / 2
-        square = (unit**2 * self.moment(4, 0) + 2 * straight + self.moment(0, 4) / unit**2) / 4
-        found = self._ratio(self.product(1, 1), bottom, (straight, cross, max(square, 0.0)), (-1.0, 1.0))
+        bottom = (unit * squares[0] + squares[1] / unit) / 2
+        sampling = self._correlation_sampling(unit, added) if self.population else (0.0, 0.0, 0.0)
+        found = self._ratio(self.product(1, 1), bottom, sampling, (-1.0, 1.0))
         if min(spreads) <= 0:
             found = NoisyRatio(found.top, np.zeros(1), found.variance, found.fourth, found.limits)
-        return found.estimate("noisy covariance / root of the noisy variances")
+        inner = np.maximum(spreads, _TINY)
+        # The angle between two columns turns by no more than what rounding does to the direction of each.
+        turned = np.arcsin(np.minimum(self._off / np.sqrt(inner), 1.0)).sum()
+        rounding = np.abs(found.values[0]) * (added / inner).sum() / 2 if self.population else turned
+        return found.estimate("noisy covariance / root of the noisy variances", rounding=min(float(rounding), 2.0))
+
+    def _correlation_sampling(self, unit: float, added: tuple[float, float]) -> tuple[float, float, float]:
+        """The second moments of one row's parts in the numerator and in the divisor of a correlation."""
+        one, two = added
+        straight = max(self.moment(2, 2), 0.0)
+        inclined = self.moment(3, 1) - one * self.moment(1, 1), self.moment(1, 3) - two * self.moment(1, 1)
+        first = self.moment(4, 0) - 2 * one * self.moment(2, 0) + one**2
+        second = self.moment(0, 4) - 2 * two * self.moment(0, 2) + two**2
+        both = straight - one * self.moment(0, 2) - two * self.moment(2, 0) + one * two
+        square = (unit**2 * first + 2 * both + second / unit**2) / 4
+        return straight, (unit * inclined[0] + inclined[1] / unit) / 2, max(square, 0.0)

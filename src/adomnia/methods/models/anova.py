@@ -10,6 +10,7 @@ from adomnia.methods.models.regression import FORMULA, Regression, read_rows
 from adomnia.methods.models.term_tests import TermTest, VarianceTable
 from adomnia.methods.testing.adjustment import ADJUST
 from adomnia.statistics.contract import Fact, Measured, ResultTable
+from adomnia.statistics.p_values import EXPLAINED, bound_p_values
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Anova(Regression):
                 "df": lambda: [*(end - start for start, end in table.ends), round(fit.freedom)],
                 "sum_of_squares": lambda: column("sum_of_squares"),
                 "f": lambda: column("statistic"),
-                "p_value": lambda: column("p_value"),
+                "p_value": lambda: bound_p_values(column("p_value")),
             },
         )
 
@@ -82,7 +83,7 @@ METHOD = Method(
         "df": "degrees of freedom: how many columns the term has; of the residuals noisy",
         "sum_of_squares": "what the term adds to those before it",
         "f": "the statistic of its test: F where there is no noise",
-        "p_value": "of the test that the term does nothing",
+        "p_value": f"of the test that the term does nothing; {EXPLAINED}",
     },
     example="SELECT * FROM anova((SELECT salary, sex FROM people), formula => 'salary ~ C(sex)')",
     elsewhere={"R": "anova, aov", "SAS": "PROC ANOVA, PROC GLM", "statsmodels": "anova_lm", "SciPy": "f_oneway"},

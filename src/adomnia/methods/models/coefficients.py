@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from adomnia.methods.models.design import Design
 from adomnia.statistics.contract import Bounds, Estimate, Fact, Floats, ResultTable
+from adomnia.statistics.p_values import EXPLAINED, bound_p_values
 
 RETURNS = {
     "term": "the column of the design that the coefficient belongs to",
     "estimate": "the coefficient, in the units of its column",
     "standard_error": "its standard error, noise included",
     "statistic": "the estimate in standard errors",
-    "p_value": "how probable a statistic that far from zero is if the coefficient is zero",
+    "p_value": f"how probable a statistic that far from zero is if the coefficient is zero; {EXPLAINED}",
 }
 _LARGEST = 700.0  # exp of more is beyond doubles
 _ALONE = 1e-10  # of a variance that no other estimate tells: with less, coefficients are not told apart
@@ -63,7 +64,7 @@ class Coefficients:
             facts={
                 "standard_error": self._reply(lambda: self.errors),
                 "statistic": self._reply(lambda: statistic),
-                "p_value": self._reply(lambda: _two_sided(statistic)),
+                "p_value": lambda: bound_p_values(self._reply(lambda: _two_sided(statistic))()),
             },
             model=self._describe(kind, inference),
         )

@@ -9,6 +9,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import combinations_with_replacement
 from math import sqrt
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,6 @@ from adomnia.privacy.vectors import Variable
 from adomnia.statistics.contract import Floats
 
 _GRID = Numbers(-1, 1, Fraction(1, 128))  # six such numbers and a weight are multiplied in 64 bits
-_CARRIED = 3.0  # standard deviations of its noise that the information in a direction must have
 _STEADY = 2.0  # the least that steps suppose it to have
 _ROUNDED = 1e-12  # of the largest information: less than that is lost where doubles are rounded
 _LOST = 0.02  # of the square of a coefficient's direction that may lie where there is no information
@@ -128,8 +128,12 @@ class Coordinates:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The noisy score and information of one round."""
+    """The noisy score and information of one round.
 
+    `clear`: how many standard deviations of its noise the information in a direction must have, or nothing is told.
+    """
+
+    clear: ClassVar[float] = 2.0
     coordinates: Coordinates
     sums: NoisySums  # of the score, for each column of the basis
     pairs: NoisySums  # of the information
@@ -203,14 +207,14 @@ class Evidence:
         values, vectors, deviations = self._directions
         own = self.coordinates.to_columns @ vectors
         parts = own**2 / np.maximum((own**2).sum(axis=1, keepdims=True), 1e-300)
-        lost = (values < _CARRIED * deviations).astype(np.float64)
+        lost = (values < self.clear * deviations).astype(np.float64)
         return np.asarray(parts @ lost < _LOST)
 
     @cached_property
     def unknown(self) -> Floats:
         """What may be there where there is no information, as a covariance: it does not leave a coefficient alone."""
         values, vectors, deviations = self._directions
-        lost = vectors * (values < _CARRIED * deviations) * _SLOPE
+        lost = vectors * (values < self.clear * deviations) * _SLOPE
         return np.asarray(lost @ lost.T)
 
     def newton(self) -> Floats:

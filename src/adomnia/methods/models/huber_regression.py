@@ -263,6 +263,7 @@ class UsualInformation:
 class PooledEvidence(Evidence):
     """Evidence whose information is a share of the usual one, and its own as far as that is trusted."""
 
+    clear: ClassVar[float] = 3.0
     usual: UsualInformation
     share: float
     trust: float
@@ -291,6 +292,11 @@ class LeastSquaresStart:
     highest_offset: ClassVar[Fraction] = Fraction(0)
     largest_weight: ClassVar[Fraction] = Fraction(1)
     mean_at_start: ClassVar[float] = 0.0
+    doubt: ClassVar[float] = 1.0
+
+    def start_mean(self, mean: float, _noise: float) -> float:
+        """The mean itself."""
+        return mean
 
     def mean_weight(self, _level: float, _variance: float) -> float:
         """The same everywhere."""

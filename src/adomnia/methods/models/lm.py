@@ -15,6 +15,7 @@ from adomnia.methods.models.term_tests import TermTest, find_overall_test
 from adomnia.methods.sampling_weights import WEIGHT, read_weights
 from adomnia.methods.testing.adjustment import ADJUST
 from adomnia.statistics.contract import Bounds, Estimate, Fact, Floats, Measured, ResultTable
+from adomnia.statistics.p_values import EXPLAINED, bound_p_values
 
 NO_REPLY = (
     "No reply for {}: in the data these columns do not differ enough from the others, or too few rows have them, to be "
@@ -48,7 +49,7 @@ class Lm(Regression):
             facts={
                 "standard_error": lambda: list_facts(errors),
                 "statistic": lambda: list_facts(tests.statistics),
-                "p_value": lambda: list_facts(tests.p_values),
+                "p_value": lambda: bound_p_values(list_facts(tests.p_values)),
             },
             model=describe_model(self, fit, covariance) | quality.to_record(),
         )
@@ -183,7 +184,7 @@ METHOD = Method(
         "estimate": "its coefficient, in the units of the columns",
         "standard_error": "its standard error: noise and sampling together",
         "statistic": "how far the estimate is from 0, in standard errors if the coefficient were 0",
-        "p_value": "of the test that the coefficient is 0",
+        "p_value": f"of the test that the coefficient is 0; {EXPLAINED}",
     },
     example="SELECT * FROM lm((SELECT salary, age, sex FROM people), formula => 'salary ~ age + C(sex)')",
     elsewhere={"R": "lm", "SAS": "PROC REG, PROC GLM", "statsmodels": "ols", "SciPy": "linregress"},

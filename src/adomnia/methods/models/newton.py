@@ -19,7 +19,7 @@ from collections.abc import Generator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from math import expm1
+from math import exp, expm1
 from typing import ClassVar, TypeAlias
 
 import numpy as np
@@ -56,6 +56,8 @@ _CONVERGED = 0.3  # a step after which the last one follows
 _RESIDUAL_STEPS = 2**19  # on each side of zero
 _WEIGHT_STEPS = 2**14
 _LEAST_WEIGHT = Fraction(1, 64)  # of the largest: where weights are clamped at the lowest
+_DOUBT = 9.0  # a start with slopes that noise made has large weights, which have much noise; one without has not
+_HEAVIER = 8.0  # times the mean weight: more has hardly a row, and all of them would have more noise
 _FINE = 2**20
 _CURVED = 0.7  # the longest last step that can be corrected for its curvature
 _STEPS_OF_A_BLOCK = 150  # to write it, and to derive how far a person moves it
@@ -75,6 +77,7 @@ class GeneralisedLinear(Analysis):
     """A model whose linear predictor tells the mean of the response. A family of responses is a subclass."""
 
     ratio: ClassVar[str]  # what exp of a coefficient is called
+    rules: ClassVar[int] = 2  # a start has slopes that are clear of noise alone, and no weight far above their mean
     relation: Relation
     design: Design
     inference: str
@@ -115,6 +118,15 @@ class GeneralisedLinear(Analysis):
     @abstractmethod
     def find_level(self, mean: float, variance: float) -> float:
         """The mean of normal linear predictors for which the mean of the response is this one."""
+
+    @property
+    def doubt(self) -> float:
+        """How many times the square of their noise slopes at the start must have."""
+        return _DOUBT
+
+    def start_mean(self, mean: float, _noise: float) -> float:
+        """The mean response to start from, where a noisy one has noise of such a standard deviation."""
+        return mean
 
     @property
     @abstractmethod
@@ -193,10 +205,12 @@ class GeneralisedLinear(Analysis):
         stopped = scene.length(last.newton()) > _CURVED or scene.length(point + step - reached) > _CURVED
         missed = _miss(scene.length(step)) * step
         noise = last.score_noise + last.information_noise(step)
-        covariance = last.inverse @ noise @ last.inverse + np.outer(missed, missed) + np.outer(curved, curved)
+        # Where the step leads, there is less information than where it was measured if weights fall on the way.
+        less = exp(min(max(0.0, -bend * scene.rise(last, step)), _CURVED))
+        covariance = less**2 * last.inverse @ noise @ last.inverse + np.outer(missed, missed) + np.outer(curved, curved)
         covariance = covariance + last.unknown
         if self.inference == "population":
-            covariance = covariance + last.sampling
+            covariance = covariance + less * last.sampling
         back = scene.coordinates.to_columns
         found = Coefficients(self.design, back @ reached, back @ covariance @ back.T, last.carried)
         notes = (self.describe_rows(*facts), *([_STOPPED] if stopped else []))
@@ -235,7 +249,8 @@ class GeneralisedLinear(Analysis):
         """A round at a point, whose weights are clamped where hardly one of them is expected."""
         written = (scene.coordinates.of_design @ point).tolist()
         lower, upper = (end + float(self.highest_offset) for end in scene.locate(point))
-        share = self.heaviest(lower, upper) / float(self.largest_weight)
+        heaviest = min(self.heaviest(lower, upper), _HEAVIER * scene.mean_weight)
+        share = heaviest / float(self.largest_weight)
         weight = self.largest_weight * min(Fraction(1), max(_LEAST_WEIGHT, Fraction(share).limit_denominator(_FINE)))
         return _View(scene.coordinates, Fraction(0), tuple(map(round_coefficient, written)), weight)
 

@@ -53,6 +53,15 @@ class ResponseFamily(Protocol):
         """The mean of the response there."""
         ...
 
+    @property
+    def doubt(self) -> float:
+        """How many times the square of their noise slopes at the start must have."""
+        ...
+
+    def start_mean(self, mean: float, noise: float) -> float:
+        """The mean response to start from, where a noisy one has noise of such a standard deviation."""
+        ...
+
     def mean_weight(self, level: float, variance: float) -> float:
         """The mean of the weights where linear predictors are normal."""
         ...
@@ -97,10 +106,16 @@ class Scene:
 
         That is Chebyshev's correction of Newton's step, where the changes of linear predictors are symmetric.
         """
-        weight = max(found.weight, _CERTAIN_WEIGHT * self.rows * self.mean_weight)
-        mean = float(found.ones @ step) / weight
-        square = float(step @ found.steady @ step) / weight
+        mean = self.rise(found, step)
+        square = float(step @ found.steady @ step) / self._weight(found)
         return -bend / 2 * (square * self.constant + 2 * mean * (step - mean * self.constant))
+
+    def rise(self, found: Evidence, step: Floats) -> float:
+        """By how much linear predictors rise in a step, in their weighted mean."""
+        return float(found.ones @ step) / self._weight(found)
+
+    def _weight(self, found: Evidence) -> float:
+        return max(found.weight, _CERTAIN_WEIGHT * self.rows * self.mean_weight)
 
     def step(self, found: Evidence, last_step: Floats, last_score: Floats) -> Floats:
         """Newton's step; back along the last one where that went much too far, which Newton's would make worse."""
@@ -166,12 +181,13 @@ class Outset:
         predictor times the mean weight (Stein 1981; Brillinger 1983).
         """
         family, at_start = self.family, self.family.mean_at_start
-        mean = at_start + float(self.first.sums.values[0]) / self.rows
+        noisy = at_start + float(self.first.sums.values[0]) / self.rows
+        mean = family.start_mean(noisy, float(np.linalg.norm(self.first.sums.spread[0])) / self.rows)
         linear = _solve(self._squares, self.first.score / self.rows + at_start * self._means)
         centred = linear - float(linear @ self._means) * self._constant
         noise = float(np.trace(_solve(self._squares, self.first.score_noise))) / self.rows**2
         found = predictor_length(centred, self._squares)
-        kept = max(0.0, 1 - noise / max(found**2, noise, 1e-300))  # James & Stein 1961
+        kept = max(0.0, 1 - family.doubt * noise / max(found**2, noise, 1e-300))  # James & Stein 1961
         deviation, centred = kept * found, kept * centred
         weight = level = float(family.largest_weight)
         for _ in range(_BALANCING):

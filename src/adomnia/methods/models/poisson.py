@@ -71,6 +71,9 @@ class Poisson(GeneralisedLinear):
     def largest_weight(self) -> Fraction:
         return self.design.response.domain.upper
 
+    def start_mean(self, mean: float, noise: float) -> float:
+        return max(mean, 0.0) + noise  # from below, Newton's steps are far too long
+
     @property
     def mean_at_start(self) -> float:
         return exp(self.start)

@@ -36,7 +36,6 @@ class SmoothQuantile(SingleRound):
 
     tag: ClassVar[str] = "SmoothQuantile"
     name: ClassVar[str] = "smooth_quantile"
-    caveats: ClassVar[tuple[str, ...]] = (NO_ERROR,)
     relation: Relation
     by: tuple[Factor, ...]
     column: NumberColumn
@@ -44,6 +43,10 @@ class SmoothQuantile(SingleRound):
     noise: str
     confidence: Fraction
     delta: Fraction | None = None
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        return (NO_ERROR,)
 
     @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:

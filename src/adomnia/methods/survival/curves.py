@@ -26,6 +26,8 @@ class SurvivalCurve:
 
     `events` and `censored` are of shape (..., intervals), `after` is of shape (..., cells): counts of those who are
     seen beyond all intervals. `variance` is that of the noise of each count. `halved`: whether the censored count half.
+    `until_latest`: whether those after, censored and with an event, are those of the latest time. It ends the last
+    interval: what happens then counts in it, and who is censored then is at risk for all of it.
     """
 
     events: Floats
@@ -33,11 +35,20 @@ class SurvivalCurve:
     after: Floats
     variance: float
     halved: bool
+    until_latest: bool = False
 
     @property
     def intervals(self) -> int:
         """How many there are."""
         return int(self.events.shape[-1])
+
+    @cached_property
+    def happened(self) -> Floats:
+        """The noisy number of events in each interval, its end included."""
+        if not self.until_latest:
+            return self.events
+        latest = self.events[..., -1:] + self.after[..., 1:]
+        return np.concatenate([self.events[..., :-1], latest], axis=-1)
 
     @cached_property
     def at_risk(self) -> Floats:
@@ -79,7 +90,7 @@ class SurvivalCurve:
 
     @cached_property
     def _seen(self) -> Floats:
-        return np.where(self.known, self.events, 0.0)
+        return np.where(self.known, self.happened, 0.0)
 
     @cached_property
     def _divisor(self) -> Floats:
@@ -98,7 +109,7 @@ class SurvivalCurve:
     @cached_property
     def _greenwood(self) -> Floats:
         """What each interval adds to the variance of the logarithm by sampling."""
-        events = np.where(self.known, np.maximum(self.events, _LEAST), 0.0)
+        events = np.where(self.known, np.maximum(self.happened, _LEAST), 0.0)
         return events / (self._divisor * self._left)
 
     @cached_property
@@ -116,4 +127,6 @@ class SurvivalCurve:
         by_events = until - own * np.where(self.known, 1 / self._left, 0.0)[..., None, :]
         by_censored = until - self.part_censored * own * self._pull[..., None, :]
         by_after = np.repeat(pulled[..., :, None], self.after.shape[-1], axis=-1)
+        if self.until_latest:
+            by_after[..., 1] = by_events[..., -1]
         return np.concatenate([by_events, by_censored, by_after], axis=-1)

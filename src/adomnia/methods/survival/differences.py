@@ -28,19 +28,20 @@ class Differences:
         """All groups together."""
         one = self.groups
         variance = one.variance * one.events.shape[-2]
-        return SurvivalCurve(one.events.sum(-2), one.censored.sum(-2), one.after.sum(-2), variance, one.halved)
+        counts = (one.events.sum(-2), one.censored.sum(-2), one.after.sum(-2))
+        return SurvivalCurve(*counts, variance, one.halved, one.until_latest)
 
     @cached_property
     def expected(self) -> Floats:
         """Events of each group and interval if all had the same hazard."""
-        return self._parts * self.pooled.events[..., None, :]
+        return self._parts * self.pooled.happened[..., None, :]
 
     @cached_property
     def weights(self) -> Floats:
         """How much each interval counts: 0 where people at risk are not clearly more than their noise."""
         pooled = self.pooled
         at_risk = np.where(pooled.known, pooled.at_risk, 0.0)
-        events = np.where(pooled.known, pooled.events, 0.0).sum(axis=-1, keepdims=True)
+        events = np.where(pooled.known, pooled.happened, 0.0).sum(axis=-1, keepdims=True)
         hazard = np.maximum(events, 1.0) / np.maximum(at_risk.sum(axis=-1, keepdims=True), 1.0)
         expected = np.minimum(hazard, 1.0) * at_risk  # by one hazard for all times: single counts are too noisy
         return np.asarray(expected / np.maximum(expected + pooled.variance, _TINY))
@@ -48,7 +49,7 @@ class Differences:
     @cached_property
     def statistic(self) -> Floats:
         """The squares of what groups have beyond what is expected, over its covariance; about chi-square if equal."""
-        beyond = ((self.groups.events - self.expected) * self.weights[..., None, :]).sum(axis=-1)[..., :-1]
+        beyond = ((self.groups.happened - self.expected) * self.weights[..., None, :]).sum(axis=-1)[..., :-1]
         inverse = np.linalg.pinv((self._sampling + self._noise)[..., :-1, :-1], hermitian=True)
         return np.asarray(np.maximum(np.einsum("...g,...gh,...h->...", beyond, inverse, beyond), 0.0))
 
@@ -61,7 +62,7 @@ class Differences:
     @cached_property
     def _sampling(self) -> Floats:
         at_risk = np.maximum(self.pooled.at_risk, 2.0)
-        events = np.minimum(self.pooled.events, at_risk)
+        events = np.minimum(self.pooled.happened, at_risk)
         chance = self.weights**2 * events * (at_risk - events) / (at_risk - 1)
         own = np.einsum("...k,...gk->...g", chance, self._parts)
         shared = np.einsum("...k,...gk,...hk->...gh", chance, self._parts, self._parts)
@@ -71,11 +72,13 @@ class Differences:
     def _noise(self) -> Floats:
         """From the slopes of each sum in the counts of each group: (..., sums, groups, counts)."""
         apart = np.eye(self._parts.shape[-2])[:, :, None] - self._parts[..., :, None, :]
-        hazard = self.pooled.events / np.maximum(self.pooled.at_risk, 1.0)
+        hazard = self.pooled.happened / np.maximum(self.pooled.at_risk, 1.0)
         pull = (self.weights * hazard)[..., None, None, :] * apart
         pulled = np.cumsum(pull, axis=-1)
         events = self.weights[..., None, None, :] * apart - pulled
         censored = self.groups.part_censored * pull - pulled
         after = np.repeat(-pulled[..., -1:], self.groups.after.shape[-1], axis=-1)
+        if self.groups.until_latest:
+            after[..., 1] = events[..., -1]
         slopes = np.concatenate([events, censored, after], axis=-1)
         return np.asarray(self.groups.variance * np.einsum("...ghk,...fhk->...gf", slopes, slopes))

@@ -43,7 +43,7 @@ class KaplanMeier(SingleRound):
 
     tag: ClassVar[str] = "Kaplan-Meier"
     name: ClassVar[str] = "kaplan_meier"
-    rules: ClassVar[int] = 2  # whole times are cut between whole numbers, and stand alone by default
+    rules: ClassVar[int] = 3  # intervals hold their ends, whatever the times are
     relation: Relation
     by: tuple[Factor, ...]
     times: Times
@@ -67,7 +67,7 @@ class KaplanMeier(SingleRound):
             facts={
                 "standard_error": drawn.standard_errors,
                 "at_risk": lambda: tuple(map(float, curve.at_risk)),
-                "events": lambda: tuple(map(float, curve.events)),
+                "events": lambda: tuple(map(float, curve.happened)),
             },
             notes=(ABOUT_PEOPLE, _MEDIAN, *([HALVED] * curve.halved), *([] if curve.known.all() else [_UNKNOWN])),
             figure={"kind": "steps", "x": "time", "y": "survival"},

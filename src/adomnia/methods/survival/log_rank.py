@@ -18,6 +18,7 @@ from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Estimate, Fact, Measured, ResultTable
 from adomnia.statistics.linear import linear
+from adomnia.statistics.p_values import EXPLAINED, bound_p_value
 
 _MOST_GROUPS = 50  # the covariance of their noise has the square of that many entries for each interval
 _ABOUT = "The test is about the population that the people are a sample of; its law knows the noise."
@@ -37,7 +38,7 @@ class LogRank(SingleRound):
 
     tag: ClassVar[str] = "Log-rank"
     name: ClassVar[str] = "log_rank"
-    rules: ClassVar[int] = 2  # whole times are cut between whole numbers, and stand alone by default
+    rules: ClassVar[int] = 3  # intervals hold their ends, whatever the times are
     relation: Relation
     by: tuple[Factor, ...]
     times: Times
@@ -55,7 +56,7 @@ class LogRank(SingleRound):
         known = bool(found.pooled.known.any())
         return ResultTable(
             labels={"group": self.group.levels},
-            estimates={"observed": _count_events(counted, len(self.times.ends))},
+            estimates={"observed": _count_events(counted, self.times)},
             facts={
                 "expected": lambda: tuple(map(float, found.expected.sum(axis=-1))),
                 "statistic": lambda: (float(found.statistic) if known else None,) * groups,
@@ -67,8 +68,9 @@ class LogRank(SingleRound):
         )
 
 
-def _count_events(counted: Measured, intervals: int) -> Estimate:
+def _count_events(counted: Measured, times: Times) -> Estimate:
     """The events of each group in all intervals, from counts by group, event and time."""
+    intervals = len(times.ends) + times.until_latest
     parts = (Measured(each.values[..., 1], each.mechanism, (each, "events")) for each in counted.entries[:intervals])
     return linear(tuple((part, Fraction(1)) for part in parts), "noisy counts of all intervals")
 
@@ -76,7 +78,7 @@ def _count_events(counted: Measured, intervals: int) -> Estimate:
 def _p_value(found: Differences, freedom: int) -> Fact:
     from scipy.special import chdtrc
 
-    return float(chdtrc(freedom, found.statistic))
+    return bound_p_value(float(chdtrc(freedom, found.statistic)))
 
 
 def _build(frame: Frame, arguments: Arguments) -> LogRank:
@@ -114,7 +116,7 @@ METHOD = Method(
         "expected": "the noisy number of events it would have if all groups survived alike",
         "statistic": "the squares of how many events groups have beyond those of equal survival, over their variance",
         "df": "its degrees of freedom: the number of groups less one",
-        "p_value": "how probable so large a statistic is if all groups survive alike",
+        "p_value": f"how probable so large a statistic is if all groups survive alike; {EXPLAINED}",
     },
     example="SELECT * FROM log_rank((SELECT age, sex, salary > 90000 AS promoted FROM people), "
     "time => age, event => promoted, group => sex)",

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from math import sqrt
 from typing import ClassVar
 
 import numpy as np
@@ -35,7 +34,6 @@ _MOST_STEPS = 2**11  # of each column: products of four of them stay within 64 b
 _SIX = (0, 3, 1, 6, 2, 4)  # of all products of powers of x and y up to 2: 1, x, y, x**2, y**2, x y
 _BEYOND = 0.001  # of simulated correlations may be
 _LARGEST = 1 - 1e-12  # a correlation, where it is to have a Fisher transform
-_CLEAR = 2.0  # standard deviations of its noise that the spread of a column must exceed
 _NO_REPLY = (
     "The spread of a column is lost in the noise, so that there is no estimate of the correlation; the test stands."
 )
@@ -142,9 +140,7 @@ class Products:
     @property
     def lost(self) -> bool:
         """Whether the spread of a column may be noise alone."""
-        return any(
-            float(each.rows * each.variances) < _CLEAR * sqrt(each.noise_of_squares) for each in (self._x, self._y)
-        )
+        return self._x.lost or self._y.lost
 
     def draw_people(self, correlation: float, generator: Generator, draws: int) -> Floats:
         """The exact sums of so many normal pairs of that correlation, with these means and variances."""

@@ -6,7 +6,8 @@ from functools import cached_property
 import numpy as np
 
 from adomnia.methods.contract import Factor, NumberColumn
-from adomnia.methods.testing.moments import GroupMoments, Scale, SimulatedPeople, read_moments
+from adomnia.methods.fresh_noise import Generator
+from adomnia.methods.testing.moments import GroupMoments, Scale, SimulatedPeople, draw_noise, read_moments
 from adomnia.methods.testing.null_law import NullLaw, count_draws
 from adomnia.noise.afterwards import follow
 from adomnia.privacy.queries import Query
@@ -44,14 +45,21 @@ class GroupMeans:
 
     @cached_property
     def simulated(self) -> GroupMoments:
-        """What would be measured if the null hypothesis held, many times."""
-        return self.simulate(self.null_means)
+        """What would be measured if the null hypothesis held, many times: of variances that the noise allows for."""
+        generator = follow([self.measured.values], "means of groups")
+        squares, _ = self.found.allow(self._draw_noise(generator), generator)
+        rows = np.maximum(self.found.sums[..., 0], 0.0)
+        people = SimulatedPeople(rows, self.null_means, squares / np.maximum(self.found.rows - 1, 1.0))
+        return people.measure(self.query, self.measured, generator, len(squares))
 
-    def simulate(self, means: Floats) -> GroupMoments:
-        """What would be measured of groups with these means, many times."""
-        people = SimulatedPeople(np.maximum(self.found.sums[..., 0], 0.0), means, self.found.variances)
-        draws = count_draws(5 * len(self.shifts), self.by)
-        return people.measure(self.query, self.measured, follow([self.measured.values], "means of groups"), draws)
+    def deviate(self, means: Floats) -> Floats:
+        """How many standard errors the sum of each group would be above that of these means, many times."""
+        generator = follow([self.measured.values], "sums of groups")
+        return self.found.deviate(self._draw_noise(generator), means, generator)
+
+    def _draw_noise(self, generator: Generator) -> Floats:
+        shape = count_draws(5 * len(self.shifts), self.by), len(self.shifts)
+        return draw_noise(self.query, self.measured, generator, shape)
 
     @property
     def values(self) -> Floats:
@@ -60,7 +68,7 @@ class GroupMeans:
 
     def intervals(self, confidence: float, cells: int) -> Bounds:
         """Intervals of the mean of each group."""
-        off = self.simulated.studentize(self.null_means)
+        off = self.deviate(self.null_means)
         distances = [NullLaw(off[:, place]).distance(confidence, cells) for place in range(len(self.shifts))]
         return self.to_values(self.found.mean_intervals(np.array(distances)))
 

@@ -11,6 +11,7 @@ import numpy as np
 from adomnia.methods.contract import Factor
 from adomnia.methods.simulations import count_simulations
 from adomnia.statistics.contract import Floats
+from adomnia.statistics.p_values import bound_p_value
 
 Alternative: TypeAlias = Literal["two-sided", "less", "greater"]
 
@@ -46,7 +47,7 @@ class NullLaw:
         """
         found, drawn = (_turn_outwards(np.asarray(each), alternative) for each in (observed, self.draws))
         beyond = int((drawn >= found - _ROUNDING * np.abs(found)).sum())
-        return (1 + beyond) / (1 + len(self.draws))
+        return bound_p_value((1 + beyond) / (1 + len(self.draws)), 1 / (1 + len(self.draws)))
 
     def distance(self, confidence: float, cells: int = 1) -> float:
         """How far from zero it is at most, with that confidence in each of so many cells together."""

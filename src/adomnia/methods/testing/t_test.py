@@ -12,10 +12,11 @@ from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, 
 from adomnia.methods.table_limits import demand_few_tables
 from adomnia.methods.testing.adjustment import ADJUST
 from adomnia.methods.testing.group_means import LEAST_ERROR, GroupMeans
-from adomnia.methods.testing.moments import GroupMoments, moment_query
+from adomnia.methods.testing.moments import moment_query
 from adomnia.methods.testing.null_law import NullLaw, as_alternative
 from adomnia.methods.testing.report import (
     ALTERNATIVE,
+    HIDDEN_SPREAD,
     demand_one_row_a_person,
     demand_spread,
     demand_two_levels,
@@ -26,7 +27,7 @@ from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import call
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
-from adomnia.statistics.contract import Bounds, Floats, Measured, ResultTable
+from adomnia.statistics.contract import Bounds, Measured, ResultTable
 
 _MOST_STEPS = 2**30  # of a difference: what is measured of it is rounded to about so many
 
@@ -36,10 +37,11 @@ class OneMean(SingleRound):
     """A mean, or the mean difference of pairs, against a number.
 
     Method      noisy sums of values and squares; the distance of the sum from its null value over the root of its
-                variance by sampling and noise. Null: normal values of mean mu and the noisy variance, and fresh noise.
+                variance by sampling and noise. Null: normal values of mean mu, fresh noise, and any variance that
+                the noise in the measured one allows for.
     Guarantee   one measurement at the whole price.
     Bias        clamping: the mean is that of values cut at their bounds.
-    Cite        Student 1908; Ferrando, Wang & Sheldon 2022 (the simulation); Fieller 1954 (the interval).
+    Cite        Student 1908; Weerahandi 1995 (the simulation); Fieller 1954 (the interval).
     """
 
     tag: ClassVar[str] = "OneMean"
@@ -63,7 +65,7 @@ class OneMean(SingleRound):
 
         @lru_cache(maxsize=1)
         def law() -> NullLaw:
-            return NullLaw(free.simulate(np.array([null])).studentize(null)[:, 0])
+            return NullLaw(free.deviate(np.array([null]))[:, 0])
 
         return tabulate_test(
             [f"mean of {self.column.name}"],
@@ -71,6 +73,7 @@ class OneMean(SingleRound):
             free.intervals,
             lambda: observed,
             lambda: law().p_value(observed, as_alternative(self.alternative)),
+            notes=(HIDDEN_SPREAD,) * free.found.lost,
         )
 
 
@@ -79,10 +82,11 @@ class TwoMeans(SingleRound):
     """The difference of the means of two groups, whose variances may differ.
 
     Method      noisy sums of values and squares in each group; the difference of the means over the root of its
-                variance by sampling and noise. Null: normal values of one mean and variances of their own, fresh noise.
+                variance by sampling and noise. Null: normal values of one mean, fresh noise, and any variances that
+                the noise in the measured ones allows for.
     Guarantee   one measurement at the whole price: a person is in one group.
     Bias        clamping: the means are those of values cut at their bounds.
-    Cite        Welch 1947; Ferrando, Wang & Sheldon 2022 (the simulation).
+    Cite        Behrens 1929, Welch 1947; Weerahandi 1995 (the simulation).
     """
 
     tag: ClassVar[str] = "TwoMeans"
@@ -103,15 +107,17 @@ class TwoMeans(SingleRound):
         half = float(self.column.domain.width * self.column.domain.step / 2)
         shift = float(self.mu) / half
         groups = GroupMeans(self.column, self.query, measured[0], (shift, 0.0), self.by)
-        observed = float(_compare(groups.found, shift))
+        error = float(np.sqrt(max(groups.found.errors.sum(), LEAST_ERROR)))
+        observed = float((groups.found.means @ [1.0, -1.0] - shift) / error)
         difference = float(groups.values[0] - groups.values[1])
 
         @lru_cache(maxsize=1)
         def law() -> NullLaw:
-            return NullLaw(_compare(groups.simulated, shift))
+            sums = groups.deviate(groups.null_means) * groups.found.standard_errors(groups.null_means)
+            return NullLaw((sums / groups.found.rows) @ [1.0, -1.0] / error)
 
         def interval(confidence: float, cells: int) -> Bounds:
-            reach = law().distance(confidence, cells) * half * float(np.sqrt(groups.found.errors.sum()))
+            reach = law().distance(confidence, cells) * half * error
             lower, upper = groups.intervals(confidence, cells)
             ends = np.clip([difference - reach, difference + reach], -2 * half, 2 * half)
             return np.array([ends[0], *lower]), np.array([ends[1], *upper])
@@ -123,14 +129,8 @@ class TwoMeans(SingleRound):
             interval,
             lambda: observed,
             lambda: law().p_value(observed, as_alternative(self.alternative)),
+            notes=(HIDDEN_SPREAD,) * groups.found.lost,
         )
-
-
-def _compare(moments: GroupMoments, shift: float) -> Floats:
-    """How many standard errors the difference of two means is above `shift`."""
-    apart = moments.means[..., 0] - moments.means[..., 1] - shift
-    found: Floats = apart / np.sqrt(np.maximum(moments.errors.sum(axis=-1), LEAST_ERROR))
-    return found
 
 
 def build(frame: Frame, arguments: Arguments) -> OneMean | TwoMeans:

@@ -60,7 +60,7 @@ def show_public(column: KeyColumn, value: object) -> Cell:
     if value == "":
         return Cell(word=_EMPTY)
     if column.fact:
-        return Cell(show_fact(column.name, value), show_all(value) if isinstance(value, float) else "")
+        return Cell(show_fact(value, column.floor), show_all(value) if isinstance(value, float) else "")
     return Cell(show_key(value))
 
 

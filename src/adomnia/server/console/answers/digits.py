@@ -6,13 +6,12 @@ from datetime import date, datetime
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal, localcontext
 from math import floor, isfinite, log10
 
-from adomnia.tables import show_plainly
+from adomnia.tables import show_below, show_plainly
 
 __all__ = ["find_places", "show_all", "show_fact", "show_key", "show_number", "show_short", "show_sure"]
 
 _LONGEST = 1e15  # from here on digits are left out, which a double does not have
 _FINEST = 15  # decimal places
-_LEAST_P = 1e-4
 _UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
@@ -63,14 +62,14 @@ def show_all(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
-def show_fact(name: str, value: object) -> str:
+def show_fact(value: object, floor: float | None = None) -> str:
     """What follows from noisy numbers, in four digits: more would say nothing."""
     if not isinstance(value, float):
         return show_key(value)
     if not isfinite(value):
         return "no reply"
-    if "p_value" in name and 0 <= value < _LEAST_P:
-        return "under 0.0001"
+    if floor is not None and value <= floor:
+        return show_below(floor)
     return f"{value:,.0f}" if 1e4 <= abs(value) < _LONGEST else f"{value:,.4g}"
 
 

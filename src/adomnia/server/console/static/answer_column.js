@@ -4,13 +4,13 @@ const SAMPLES = 200; // rows whose texts tell how wide a column is
 const WIDEST = 40; // letters of a key
 const LONGEST = 1e15; // from here on digits are left out, which a double does not have
 const FINEST = 15; // decimal places
-const LEAST_P = 1e-4;
 const ROUNDED = 1e4; // from here on a fact has no digits after the point
 const ALONE = "value chosen by rank, without an interval";
 
 export class Column {
-  constructor({ name, kind, type, values, lower, upper, method, possible }, rows) {
+  constructor({ name, kind, type, values, lower, upper, method, possible, floor }, rows) {
     Object.assign(this, { name, type, values, lower, upper });
+    this.floor = floor ?? null; // a fact that is not above it is an upper bound
     this.possible = possible ?? [null, null]; // what the exact value can be; null: without an end
     this.noisy = kind !== "key";
     this.measured = kind === "value";
@@ -89,7 +89,7 @@ export class Column {
   /** Without an interval: keys as they are; what follows from noisy numbers in four digits, more would say nothing. */
   #plain(value) {
     if (!this.noisy || this.type !== "number") return String(value);
-    if (this.name.includes("p_value") && value >= 0 && value < LEAST_P) return "under 0.0001";
+    if (this.floor !== null && value <= this.floor) return `< ${this.floor}`;
     if (!this.alone && Math.abs(value) >= ROUNDED) return write(value, 0, roundToEven);
     return Number(value.toPrecision(this.alone ? 7 : 4)).toLocaleString("en-US", { maximumFractionDigits: 20 });
   }
