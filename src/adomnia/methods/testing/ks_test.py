@@ -259,7 +259,7 @@ def build(frame: Frame, arguments: Arguments) -> KolmogorovSmirnov | KolmogorovS
 
 
 def _cut_by_law(column: NumberColumn, law: str, parameters: tuple[Fraction, ...], bins: int) -> ColumnBins:
-    """Bins between quantiles of the law, as far as they are within the bounds; of equal width where none are.
+    """Bins between quantiles of the law. Where these are beyond the bounds, the outermost number has its own bin.
 
     They are cut half way between two numbers of the grid, since each number stands for all that is rounded to it.
     """
@@ -267,9 +267,7 @@ def _cut_by_law(column: NumberColumn, law: str, parameters: tuple[Fraction, ...]
     shares = np.array([_TAIL, *(np.arange(1, bins - 2) / (bins - 2)), 1 - _TAIL])
     at = np.clip(LAWS[law].quantile(shares, *map(float, parameters)), float(domain.lower), float(domain.upper))
     places = {int(np.rint(each / float(domain.step) + 0.5)) for each in at}
-    inside = sorted(place for place in places if domain.grid_lower < place <= domain.grid_upper)
-    if not inside:
-        return split_finely(column, bins)
+    inside = sorted({min(max(place, domain.grid_lower + 1), domain.grid_upper) for place in places})
     ends = domain.grid_lower, domain.grid_upper + 1
     return ColumnBins(column, tuple((place - half) * domain.step for place in (ends[0], *inside, ends[1])))
 

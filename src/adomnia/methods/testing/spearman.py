@@ -115,20 +115,21 @@ class TableRanks:
     def correlate(self, counts: Floats) -> Floats:
         """The correlation of ranks, of noisy counts on the last axis: twice, the last but one has length one.
 
-        First as if ranks within a bin had nothing to do with the other column, then as if they were equal. The first
-        is right of columns that hardly belong together, the second one of those where one follows from the other.
+        First as where it is weak: mean ranks within a bin then change with the other column as they do between bins,
+        and bins hide a share of it, which ranks within them have of the variance of all. Then as where one column
+        follows from the other: bins hide the same share of the products and of the variances.
         """
         table = self._table(counts)
         rows = np.maximum(counts.sum(axis=-1)[..., 0], 1.0)
         margins = [project(table.sum(axis=axis)) for axis in (-1, -2)]
         first, second = (np.cumsum(each, axis=-1) - each / 2 - 0.5 for each in margins)
-        products = np.einsum("...i,...ij,...j->...", first, table, second) / rows
-        equal, spread = np.ones_like(products), np.ones_like(products)
+        strong = np.einsum("...i,...ij,...j->...", first, table, second) / rows
+        weak = strong
         for margin, score, tied in zip(margins, (first, second), self.tied, strict=True):
-            between = (margin * score**2).sum(axis=-1)
+            between = np.maximum((margin * score**2).sum(axis=-1), _LEAST)
             inside = (margin[..., ~np.asarray(tied)] ** 3).sum(axis=-1) / 12
-            equal, spread = equal * between, spread * (between + inside)
-        return np.stack([products / np.sqrt(np.maximum(each, _LEAST)) for each in (spread, equal)])
+            strong, weak = strong / np.sqrt(between), weak * np.sqrt(between + inside) / between
+        return np.stack([weak, strong])
 
     def multiply(self, shares: Floats) -> Floats:
         """The table in which the columns have nothing to do with each other."""
