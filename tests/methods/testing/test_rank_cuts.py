@@ -100,9 +100,10 @@ def test_each_cell_has_cuts_of_its_own():
 
 def test_so_many_groups_that_the_statement_would_be_too_long_are_refused_with_how_many_bins_there_may_be():
     cities = frame(levels={"city": tuple(map(str, range(60)))}).factors["city"]
-    demand_few_cuts((cities,), 40)
+    demand_few_cuts((cities,), 40, X)
+    demand_few_cuts((cities,), 64, N)
     with pytest.raises(BadArgument, match="with 64 bins there may be 37") as refused:
-        demand_few_cuts((cities,), 64)
+        demand_few_cuts((cities,), 64, X)
     assert "bins => 40" in refused.value.fix
 
 

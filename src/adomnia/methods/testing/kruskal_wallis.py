@@ -92,7 +92,7 @@ def build(frame: Frame, arguments: Arguments) -> KruskalWallis:
             "choose another column, or make fewer groups in the bracketed SELECT",
         )
     demand_few_tables(by, bins * len(group.levels))
-    demand_few_cuts(by, bins)
+    demand_few_cuts(by, bins, column)
     return KruskalWallis(with_values(frame.relation, column.value, group), by, column, bins, group)
 
 

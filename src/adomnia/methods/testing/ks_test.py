@@ -254,7 +254,7 @@ def build(frame: Frame, arguments: Arguments) -> KolmogorovSmirnov | KolmogorovS
     relation = with_values(frame.relation, column.value, group)
     if has_few_whole_numbers(column, bins):
         return KolmogorovSmirnov(relation, by, split_finely(column, bins), group, "", parameters)
-    demand_few_cuts(by, bins)
+    demand_few_cuts(by, bins, column)
     return KolmogorovSmirnovByRank(relation, by, column, bins, group)
 
 

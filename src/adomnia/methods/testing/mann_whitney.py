@@ -146,7 +146,7 @@ def build(frame: Frame, arguments: Arguments) -> MannWhitney | MannWhitneyByRank
     relation = with_values(frame.relation, column.value, group)
     if has_few_whole_numbers(column, bins):
         return MannWhitney(relation, by, split_finely(column, bins), group, arguments["alternative"])
-    demand_few_cuts(by, bins)
+    demand_few_cuts(by, bins, column)
     return MannWhitneyByRank(relation, by, column, bins, group, arguments["alternative"])
 
 

@@ -184,7 +184,7 @@ METHOD = Method(
         "the odds of people who have the second value in column and the first in other, against the reverse; below it"
         " their share among people whose values differ"
     ),
-    example="SELECT * FROM mcnemar(people, column => age >= 65, other => member)",
+    example="SELECT * FROM mcnemar(people, column => age >= 65, other => salary >= 60000)",
     elsewhere={"R": "mcnemar.test", "SAS": "PROC FREQ / AGREE", "statsmodels": "contingency_tables.mcnemar"},
     notes=("A person must have one row.",),
 )

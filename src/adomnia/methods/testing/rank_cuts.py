@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from adomnia.methods.describe.cuts import Cutting, is_whole
 from adomnia.methods.describe.rounds import split_cells
 from adomnia.noise import Integers
 from adomnia.privacy.aggregates import Rows
-from adomnia.privacy.events import Price
+from adomnia.privacy.events import Price, Pure
 from adomnia.privacy.keys import Key
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
@@ -53,14 +54,15 @@ def has_few_whole_numbers(column: NumberColumn, bins: int) -> bool:
     return has_few_values(column, bins) and is_whole(column.value, column.domain)
 
 
-def demand_few_cuts(by: Sequence[Factor], bins: int) -> None:
+def demand_few_cuts(by: Sequence[Factor], bins: int, *columns: NumberColumn) -> None:
     """Refuse so many groups that the statement which cuts each of them in its own way would be too long."""
-    groups, most = prod(len(factor.levels) for factor in by), max(1, _MOST_CUTS // bins)
-    if groups > most:
+    searched = sum(not has_few_values(each, bins) for each in columns)
+    groups, most = prod(len(factor.levels) for factor in by), _MOST_CUTS // max(1, searched)
+    if searched and groups > max(1, most // bins):
         raise BadArgument(
             "by",
-            f"makes {groups} groups, each with cuts of its own, and with {bins} bins there may be {most}",
-            f"write bins => {max(FEWEST_BINS, _MOST_CUTS // groups)}, or choose a column of fewer values",
+            f"makes {groups} groups, each with cuts of its own, and with {bins} bins there may be {most // bins}",
+            f"write bins => {max(FEWEST_BINS, most // groups)}, or choose a column of fewer values",
         )
 
 
@@ -93,52 +95,57 @@ class RankCuts:
 
     def count(self, price: Price, *apart: Key) -> Flow[list[CutRows]]:
         """How many rows there are, values by rank, and rows by further keys between cuts; for each cell."""
-        searched = [not has_few_values(each, self.bins) for each in self.columns]
-        share = COUNT if any(searched) else Fraction(1)
-        cuttings = [self._cutting(each, price, CHOOSE / max(1, sum(searched)), share) for each in self.columns]
-        edges = yield from self._find_edges(cuttings, searched, price)
-        keys = [cutting.count(each).query.keys[-1] for cutting, each in zip(cuttings, edges, strict=True)]
-        (found,) = yield (Measure(Query(self.relation, (*keys_of(*self.by), *apart, *keys), Rows()), price * share),)
-        return self._read(found, edges)
+        searched = [each for each in self.columns if not has_few_values(each, self.bins)]
+        cuttings = [self._cutting(each, price, CHOOSE / max(1, len(searched)), COUNT) for each in searched]
+        found = dict(zip(searched, (yield from self._find_edges(cuttings, price)), strict=True)) if searched else {}
+        edges = [found.get(each, list_values(each)) for each in self.columns]
+        keys = [self._key(each, cuts) for each, cuts in zip(self.columns, edges, strict=True)]
+        query = Query(self.relation, (*keys_of(*self.by), *apart, *keys), Rows())
+        (counted,) = yield (Measure(query, price * COUNT if searched else price),)
+        return self._read(counted, edges)
 
-    def _find_edges(self, cuttings: list[Cutting], searched: list[bool], price: Price) -> Flow[list[Integers]]:
+    def _find_edges(self, cuttings: Sequence[Cutting], price: Price) -> Flow[list[Integers]]:
         """Cuts of every cell in rising order; where there are fewer than asked for, the last repeats."""
-        cells = self.query.shape
-        edges = [np.broadcast_to(np.arange(1, each.domain.width + 1), (*cells, each.domain.width)) for each in cuttings]
-        if not any(searched):
-            return edges
         (rows,) = yield (Measure(self.query, price * ROWS),)
         fill = fill_bins if len(self.columns) == 1 else fill_table
         wanted = fill(np.asarray(rows.values, dtype=np.float64), cuttings[0].count_variance, self.bins)
         shares = even_shares(int(wanted.max()))
-        places = [place for place, each in enumerate(searched) if each]
-        chosen = yield tuple(cuttings[place].choose_at(shares) for place in places)
-        for place, each in zip(places, chosen, strict=True):
-            edges[place] = self._lay(each, wanted, cuttings[place].domain.width)
-        return edges
+        chosen = yield tuple(cutting.choose_at(shares) for cutting in cuttings)
+        return [self._lay(each, wanted, cutting.domain.width) for each, cutting in zip(chosen, cuttings, strict=True)]
 
     def _lay(self, chosen: Measured, wanted: Integers, width: int) -> Integers:
-        cells = zip(chosen.values.reshape(-1, chosen.values.shape[-1]), wanted.ravel(), strict=True)
-        laid = [lay_edges(each, int(bins), self.bins - 1, width) for each, bins in cells]
+        cells = zip(chosen.values.reshape(-1, chosen.values.shape[-1]).tolist(), wanted.ravel().tolist(), strict=True)
+        laid = [lay_edges(each, bins, self.bins - 1, width) for each, bins in cells]
         return np.array(laid, dtype=np.int64).reshape(*wanted.shape, self.bins - 1)
+
+    def _key(self, column: NumberColumn, edges: Integers) -> Key:
+        """Counts rows by their bin: between cuts of each cell, or the same in all of them."""
+        cutting = self._cutting(column, Pure(1), Fraction(1), Fraction(1))
+        return (cutting if edges.ndim > 1 else replace(cutting, by=())).count(edges).query.value_keys[-1]
 
     def _cutting(self, column: NumberColumn, price: Price, choose: Fraction, count: Fraction) -> Cutting:
         prices = price * choose, price * count
         return Cutting(self.relation, keys_of(*self.by), column.value, column.domain, (), True, _CONFIDENCE, *prices)
 
-    def _read(self, found: Measured, edges: Sequence[Integers]) -> list[CutRows]:
+    def _read(self, counted: Measured, edges: Sequence[Integers]) -> list[CutRows]:
         """What was counted in each cell, without the bins that nothing can be in."""
-        cells = [each.reshape(-1, each.shape[-1]) for each in edges]
+        cells = split_cells(self.by, counted)
+        cuts = [each.reshape(-1, each.shape[-1]).tolist() * (len(cells) if each.ndim == 1 else 1) for each in edges]
         widths = [each.domain.width for each in self.columns]
-        return [_read_cell(each, cuts, widths) for each, *cuts in zip(split_cells(self.by, found), *cells, strict=True)]
+        return [_read_cell(each, own, widths) for each, *own in zip(cells, *cuts, strict=True)]
 
 
-def _read_cell(found: Measured, edges: Sequence[Integers], widths: Sequence[int]) -> CutRows:
-    sizes = [np.diff([0, *each.tolist(), width + 1]) for each, width in zip(edges, widths, strict=True)]
-    values = found.values
+def _read_cell(found: Measured, edges: Sequence[list[int]], widths: Sequence[int]) -> CutRows:
+    sizes = [np.diff([0, *each, width + 1]) for each, width in zip(edges, widths, strict=True)]
+    values: Any = found.values
     for axis, each in enumerate(sizes, start=values.ndim - len(sizes)):
         values = np.compress(each > 0, values, axis=axis)
     return CutRows(replace(found, values=values), tuple(tuple((each[each > 0] == 1).tolist()) for each in sizes))
+
+
+def list_values(column: NumberColumn) -> Integers:
+    """Cuts between all values of a column that has few."""
+    return np.arange(1, column.domain.width + 1, dtype=np.int64)
 
 
 def fill_bins(rows: Floats, variance: float, most: int) -> Integers:
@@ -167,13 +174,13 @@ def even_shares(bins: int) -> tuple[Fraction, ...]:
     return tuple(Fraction(round(FINEST_SHARE * place / bins), FINEST_SHARE) for place in range(1, bins))
 
 
-def lay_edges(chosen: Integers, bins: int, many: int, width: int) -> list[int]:
+def lay_edges(chosen: Sequence[int], bins: int, many: int, width: int) -> list[int]:
     """So many edges for so many bins, in rising order; the last repeats. An edge belongs to the bin above it.
 
     A value is the last of its bin. One that was chosen twice has as many rows as a bin should, and stands alone.
     """
     ranks = np.rint(np.arange(1, bins) * (len(chosen) + 1) / bins).astype(int) - 1
-    values, times = np.unique(chosen[ranks], return_counts=True)
+    values, times = np.unique(np.asarray(chosen)[ranks], return_counts=True)
     edges = {*(values + 1).tolist(), *values[times > 1].tolist()}
     inside = sorted(edge for edge in edges if 0 < edge <= width)
     return [*inside, *[width + 1] * (many - len(inside))]

@@ -152,11 +152,11 @@ def build(frame: Frame, arguments: Arguments) -> SignedRank:
     demand_one_row_a_person(frame, "signed_rank")
     column, other, mu, bins, by = (arguments[name] for name in ("column", "other", "mu", "bins", "by"))
     demand_few_tables(by, 2 * bins)
-    demand_few_cuts(by, bins)
     if other is not None and column.value == other.value:
         raise BadArgument("other", "is the same as column", "choose another column")
     difference = subtract_number(column if other is None else subtract(column, other), mu)
     demand_spread(difference)
+    demand_few_cuts(by, bins, size_of(difference))
     half = difference.domain.step / 2
     relation = with_values(frame.relation, difference.value)
     relation = Where(relation, call(">=", call("abs", difference.value), number(half)))
@@ -180,7 +180,7 @@ METHOD = Method(
         "the rank correlation of pairs, from -1 to 1: the ranks of positive differences less those of negative ones,"
         " as a share of all ranks"
     ),
-    example="SELECT * FROM signed_rank(people, column => age, other => score)",
+    example="SELECT * FROM signed_rank(people, column => salary, mu => 40000)",
     elsewhere={"R": "wilcox.test(paired = TRUE)", "SAS": "PROC UNIVARIATE / signed rank", "SciPy": "wilcoxon"},
     notes=(
         "A person must have one row. Values beyond the bounds of a column count as the bounds.",

@@ -156,7 +156,7 @@ def build(frame: Frame, arguments: Arguments) -> Spearman:
     if column.value == other.value:
         raise BadArgument("other", "is the same as column", "choose another column")
     demand_few_tables(by, bins**2)
-    demand_few_cuts(by, 2 * bins)
+    demand_few_cuts(by, bins, column, other)
     relation = with_values(frame.relation, column.value, other.value)
     return Spearman(relation, by, column, other, bins, arguments["alternative"])
 
