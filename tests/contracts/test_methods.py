@@ -54,6 +54,11 @@ ON_WHOLE_NUMBERS = (
     "SELECT * FROM winsorized_mean(people, column => age, trim => 0.45)",
     "SELECT * FROM winsorized_mean((SELECT CASE WHEN member THEN 1 ELSE 0 END AS yes FROM people), column => yes)",
     "SELECT * FROM t_test(people, column => age, other => score)",
+    "SELECT * FROM mann_whitney(people, column => age, group => member, bins => 12, by => sex)",
+    "SELECT * FROM kruskal_wallis(people, column => age, group => city, bins => 200)",
+    "SELECT * FROM signed_rank(people, column => age, mu => 40.5)",
+    "SELECT * FROM signed_rank(people, column => age, other => score)",
+    "SELECT * FROM spearman(people, column => age, other => salary, by => sex)",
     "SELECT * FROM kaplan_meier(people, time => age, event => member, intervals => 7)",
     "SELECT * FROM log_rank(people, time => age, event => member, group => sex, breaks => (0, 18, 65, 120))",
 )

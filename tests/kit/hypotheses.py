@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 KINDS = tuple("pqrstu")
 CHANCES = np.arange(1, 7) / 21
-FRAME = frame({"x": (0, 1), "y": (0, 1)}, {"g": ("A", "B"), "s": ("no", "yes"), "h": ("a", "b", "c"), "k": KINDS})
+FRAME = frame(
+    {"x": (0, 1), "y": (0, 1)},
+    {"g": ("A", "B"), "s": ("no", "yes"), "t": ("no", "yes"), "h": ("a", "b", "c"), "k": KINDS},
+)
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,7 @@ def draw_rows(random: np.random.Generator, rows: int) -> Data:
         "s": random.choice(np.array(["no", "yes"], dtype=object), rows, p=[0.7, 0.3]),
         "h": random.choice(np.array(["a", "b", "c"], dtype=object), rows, p=[0.2, 0.3, 0.5]),
         "k": random.choice(np.array(KINDS, dtype=object), rows, p=CHANCES),
+        "t": random.choice(np.array(["no", "yes"], dtype=object), rows, p=[0.7, 0.3]),
     }
 
 
@@ -80,6 +84,16 @@ def _succeed_by_group(random: np.random.Generator, rows: int, effect: float) -> 
     data = draw_rows(random, rows)
     chances = 0.3 + effect * (data["g"] == "A")
     return {**data, "s": np.where(random.random(rows) < chances, "yes", "no").astype(object)}
+
+
+def _change(random: np.random.Generator, rows: int, effect: float) -> Data:
+    data = draw_rows(random, rows)
+    return {**data, "t": np.where(random.random(rows) < effect, "yes", data["t"]).astype(object)}
+
+
+def _one_way(data: Data) -> float:
+    there, back = (int(((data["s"] == one) & (data["t"] == two)).sum()) for one, two in (("no", "yes"), ("yes", "no")))
+    return float(stats.binomtest(there, max(1, there + back)).pvalue)
 
 
 def _mix_kinds(random: np.random.Generator, rows: int, effect: float) -> Data:
@@ -125,7 +139,7 @@ def _count(data: Data) -> float:
 
 
 X, Y = FRAME.numbers["x"], FRAME.numbers["y"]
-G, S, H, K = (FRAME.factors[name] for name in "gshk")
+G, S, T, H, K = (FRAME.factors[name] for name in "gsthk")
 HALF = Fraction(1, 2)
 PAIRS = (("A", "B"), ("a", "b", "c"))
 
@@ -177,6 +191,35 @@ SETTINGS: Mapping[str, Setting] = {
     "mann_whitney": Setting(
         "mann_whitney", {"column": X, "group": G}, _shift("g", PAIRS[0]), _groups(stats.mannwhitneyu), 0.06
     ),
+    "kruskal_wallis, 3 groups": Setting(
+        "kruskal_wallis",
+        {"column": X, "group": H},
+        _shift("h", PAIRS[1]),
+        lambda data: float(stats.kruskal(*(_of(data, "h", each) for each in "abc")).pvalue),
+        0.04,
+    ),
+    "signed_rank, pairs": Setting(
+        "signed_rank",
+        {"column": X, "other": Y},
+        _move,
+        lambda data: float(stats.wilcoxon(data["x"], data["y"], method="asymptotic").pvalue),
+        0.03,
+    ),
+    "mcnemar": Setting("mcnemar", {"column": S, "other": T}, _change, _one_way, 0.1),
+    "spearman": Setting(
+        "spearman",
+        {"column": X, "other": Y},
+        _correlate,
+        lambda data: float(stats.spearmanr(data["x"], data["y"]).pvalue),
+        0.2,
+    ),
+    "kendall": Setting(
+        "kendall",
+        {"column": X, "other": Y},
+        _correlate,
+        lambda data: float(stats.kendalltau(data["x"], data["y"]).pvalue),
+        0.2,
+    ),
     "correlation_test": Setting(
         "correlation_test",
         {"column": X, "other": Y},
@@ -196,7 +239,16 @@ SHAPES: Mapping[str, Callable[[np.random.Generator, int], np.ndarray]] = {
     "constant": lambda _, rows: np.full(rows, 0.37),
 }
 OF_MEANS = ("t_test, two groups", "oneway_anova, 3 groups")
-SHAPED = (*OF_MEANS, "ks_test, two groups", "mann_whitney", "correlation_test")
+SHAPED = (
+    *OF_MEANS,
+    "ks_test, two groups",
+    "mann_whitney",
+    "kruskal_wallis, 3 groups",
+    "signed_rank, pairs",
+    "spearman",
+    "kendall",
+    "correlation_test",
+)
 
 
 def draw_shape(random: np.random.Generator, rows: int, kind: str) -> Data:

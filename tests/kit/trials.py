@@ -96,8 +96,17 @@ def share_rejected_naively(
     p_value: Callable[[np.ndarray], float],
     trials: int,
 ) -> float:
-    """The same of a classical test on the noisy numbers, which takes them for exact ones."""
+    """The same of a classical test on the noisy numbers of the last round, which takes them for exact ones."""
     random, bits = np.random.default_rng(7), SeededBits("naive")
-    (measure,) = statistic.rehearse(price)
-    noisy = (Arms(draw(random), bits).measure(measure).values.astype(float) for _ in range(trials))
+    noisy = (_measure_last(statistic, price, draw(random), bits) for _ in range(trials))
     return float(np.mean([p_value(each) <= LEVEL for each in noisy]))
+
+
+def _measure_last(statistic: Statistic, price: Price, data: Data, bits: SeededBits) -> np.ndarray:
+    arms, flow, left = Arms(data, bits), statistic.steps(price), len(statistic.rehearse(price))
+    asked = next(flow)
+    while True:
+        measured, left = tuple(map(arms.measure, asked)), left - len(asked)
+        if not left:
+            return measured[-1].values.astype(float)
+        asked = flow.send(measured)

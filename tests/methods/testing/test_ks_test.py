@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from adomnia.methods.contract import BadArgument
-from adomnia.methods.testing.ks_test import LAWS
+from adomnia.methods.testing.ks_test import LAWS, KolmogorovSmirnov, KolmogorovSmirnovByRank
 from kit.analyses import frame
 from kit.trials import (
     NO_NOISE,
@@ -90,7 +90,7 @@ def test_the_classical_test_on_noisy_bins_rejects_what_is_true():
         return stats.kstwobign.sf(np.sqrt(size) * np.abs(reached[0] - reached[1]).max())
 
     rho = PRICES["rho of (1, 1e-6)"]
-    assert share_rejected_naively(TWO, rho, draw, classical, 200) > most_rejected(200)
+    assert share_rejected_naively(TWO, rho, draw, classical, 60) > most_rejected(60)
 
 
 def test_the_interval_of_the_difference_covers_it():
@@ -144,3 +144,74 @@ def test_the_interval_covers_the_difference_where_the_noise_is_large():
 def test_parameters_that_are_the_same_as_doubles_make_no_law():
     with pytest.raises(BadArgument, match="lower and upper"):
         build("ks_test", ROWS, column=X, law="uniform", law_parameters=(Fraction(50), 50 + Fraction(1, 10**20)))
+
+
+MONEY = frame({"x": (0, 500_000), "n": (0, 500_000)}, {"g": ("A", "B")}, whole=("n",))
+MONEY_LAW = {"law": "lognormal", "law_parameters": (Fraction(15, 2), Fraction(1))}
+
+
+def draw_money(random, rows=1000, higher=0.0):
+    group = np.where(random.random(rows) < 0.5, "A", "B").astype(object)
+    values = np.minimum(random.lognormal(7.5 + higher * (group == "A"), 1, rows), 500_000)
+    return {"x": values, "n": np.rint(values), "g": group}
+
+
+@pytest.mark.parametrize(
+    ("law", "parameters"), [("normal", (1, 2)), ("lognormal", (1, 2)), ("exponential", (3,)), ("uniform", (-1, 2))]
+)
+def test_quantiles_of_a_law_are_where_it_reaches_them(law, parameters):
+    shares = np.array([0.001, 0.3, 0.5, 0.999])
+    assert LAWS[law].probability(LAWS[law].quantile(shares, *parameters), *parameters) == pytest.approx(shares)
+
+
+@pytest.mark.parametrize("name", ["x", "n"])
+def test_a_law_is_cut_at_its_own_quantiles_between_numbers_of_the_grid(name):
+    test = build("ks_test", MONEY, column=MONEY.numbers[name], **MONEY_LAW)
+    domain = MONEY.numbers[name].domain
+    chances = np.diff(LAWS["lognormal"].probability(np.array(test.bins.upper[:-1]), 7.5, 1.0), prepend=0, append=1)
+    assert len(test.bins) == 32
+    assert chances.max() <= 1.05 / 30
+    assert chances.min() == pytest.approx(0.001, rel=0.05)
+    assert all((edge / domain.step).denominator == 2 for edge in test.bins.edges)
+
+
+def test_a_law_beyond_the_bounds_is_told_from_all_that_is_within():
+    test = build(
+        "ks_test", MONEY, column=MONEY.numbers["x"], law="normal", law_parameters=(Fraction(-9999), Fraction(1))
+    )
+    assert len(test.bins) == 2
+    table = answer(test, NO_NOISE, draw_money(np.random.default_rng(1)))
+    assert table.estimates["estimate"].values[0] == pytest.approx(1, abs=0.01)
+
+
+def test_skewed_money_is_compared_with_its_law():
+    """Bins of equal width would have nearly all rows in the first."""
+    data = draw_money(np.random.default_rng(2), 2000)
+    right = build("ks_test", MONEY, column=MONEY.numbers["x"], **MONEY_LAW)
+    wrong = build(
+        "ks_test", MONEY, column=MONEY.numbers["x"], law="lognormal", law_parameters=(Fraction(15, 2), Fraction(5, 4))
+    )
+    assert answer(right, PRICES["epsilon = 1"], data).facts["p_value"]()[0] > 0.01
+    assert answer(wrong, PRICES["epsilon = 1"], data).facts["p_value"]()[0] < 0.01
+
+
+def test_skewed_money_of_two_groups_is_told_apart():
+    """Without noise 94% of the tests reject."""
+    test = build("ks_test", MONEY, column=MONEY.numbers["x"], group=MONEY.factors["g"])
+    assert isinstance(test, KolmogorovSmirnovByRank)
+    assert share_rejected(test, PRICES["epsilon = 1"], partial(draw_money, higher=0.25), 12, "money") >= 0.5
+    assert share_rejected(test, PRICES["epsilon = 1"], draw_money, 25, "money") <= most_rejected(25)
+
+
+def test_few_whole_numbers_are_asked_as_ever():
+    assert isinstance(build("ks_test", ROWS, column=N, group=G), KolmogorovSmirnov)
+    assert len(build("ks_test", ROWS, column=N, law="uniform", law_parameters=(Fraction(0), Fraction(9))).bins) == 10
+
+
+def test_where_one_bin_holds_everything_nothing_is_known():
+    table = answer(
+        TWO, PRICES["epsilon = 1"], {"x": np.full(300, 0.0), "g": np.repeat(np.array(["A", "B"], dtype=object), 150)}
+    )
+    lower, upper = table.estimates["estimate"].interval(0.95, 1)
+    assert 0 <= lower[0] <= upper[0] <= 1
+    assert table.facts["p_value"]()[0] > 0.05

@@ -5,7 +5,7 @@ from adomnia.methods.contract import BadArgument
 from kit.analyses import frame
 from kit.trials import build
 
-SEVERAL = frame({"x": (0, 1), "y": (0, 1)}, {"g": ("A", "B"), "h": ("a", "b", "c")}, rows_per_person=3)
+SEVERAL = frame({"x": (0, 1), "y": (0, 1)}, {"g": ("A", "B"), "f": ("A", "B"), "h": ("a", "b", "c")}, rows_per_person=3)
 ONE = frame({"x": (0, 1), "y": (0, 1), "c": (5, 5)}, {"g": ("A", "B"), "h": ("a", "b", "c")}, whole=("c",))
 CALLS = {
     "t_test": {"column": SEVERAL.numbers["x"]},
@@ -15,6 +15,11 @@ CALLS = {
     "ks_test": {"column": SEVERAL.numbers["x"], "group": SEVERAL.factors["g"]},
     "mann_whitney": {"column": SEVERAL.numbers["x"], "group": SEVERAL.factors["g"]},
     "correlation_test": {"column": SEVERAL.numbers["x"], "other": SEVERAL.numbers["y"]},
+    "kruskal_wallis": {"column": SEVERAL.numbers["x"], "group": SEVERAL.factors["h"]},
+    "signed_rank": {"column": SEVERAL.numbers["x"], "other": SEVERAL.numbers["y"]},
+    "spearman": {"column": SEVERAL.numbers["x"], "other": SEVERAL.numbers["y"]},
+    "kendall": {"column": SEVERAL.numbers["x"], "other": SEVERAL.numbers["y"]},
+    "mcnemar": {"column": SEVERAL.factors["g"], "other": SEVERAL.factors["f"]},
     "oneway_anova": {"column": SEVERAL.numbers["x"], "group": SEVERAL.factors["h"]},
 }
 
@@ -33,7 +38,7 @@ def test_two_groups_are_two(method):
         build(method, ONE, column=ONE.numbers["x"], group=ONE.factors["h"])
 
 
-@pytest.mark.parametrize("method", ["t_test", "ks_test", "mann_whitney", "oneway_anova"])
+@pytest.mark.parametrize("method", ["t_test", "ks_test", "mann_whitney", "kruskal_wallis", "oneway_anova"])
 def test_a_column_that_cannot_vary_is_refused(method):
     with pytest.raises(BadArgument, match="one value alone"):
         build(method, ONE, column=ONE.numbers["c"], group=ONE.factors["g"])

@@ -74,9 +74,10 @@ class Cutting:
                 for gap, outer in zip((below, above), last, strict=True)
             ]
             threes += [share - sides[0], share, share + sides[1]]
-        return self._measure(tuple(threes))
+        return self.choose_at(tuple(threes))
 
-    def _measure(self, shares: tuple[Fraction, ...]) -> Measure:
+    def choose_at(self, shares: tuple[Fraction, ...]) -> Measure:
+        """The choice of one value for each of these shares in every cell."""
         histogram = Histogram(self.value, self.domain, shares, self.confidence)
         return Measure(Query(self.relation, self.by, histogram), self.choosing, "halving")
 
@@ -84,7 +85,7 @@ class Cutting:
         """How far from each quantile its interval will reach, as a share of the rows; in every cell."""
         many = np.maximum(np.asarray(rows, dtype=np.float64), 1.0)[..., None]
         shares = np.array([float(each) for each in self.shares])
-        noise = self._count_variance * (EDGES * len(shares) + 1) / 4
+        noise = self.count_variance * (EDGES * len(shares) + 1) / 4
         sampled = many * shares * (1 - shares) * self.population
         sure = deviations(np.ones(1), np.zeros(1), left_open(float(self.confidence), 1))
         return np.asarray((sure * np.sqrt(sampled + noise) + 1) / many)
@@ -98,7 +99,8 @@ class Cutting:
         return np.asarray(1 / (float(law.rate) * many))  # type: ignore[attr-defined]  # of Halving
 
     @cached_property
-    def _count_variance(self) -> float:
+    def count_variance(self) -> float:
+        """The variance of the noise of one count."""
         return cumulants(Measure(Query(self.relation, self.by, Rows()), self.counting).mechanism)[0]  # type: ignore[arg-type]  # of counts
 
     def lay(self, chosen: Measured, rows: Floats) -> Integers:

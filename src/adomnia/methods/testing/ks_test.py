@@ -10,11 +10,19 @@ import numpy as np
 
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.column_bins import ColumnBins, split_finely
-from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
+from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, NumberColumn, Parameter
+from adomnia.methods.describe.rounds import SeveralRounds, table_of
 from adomnia.methods.table_limits import demand_few_tables
 from adomnia.methods.testing.adjustment import ADJUST
 from adomnia.methods.testing.binned import LOST, Histograms
 from adomnia.methods.testing.null_law import NullLaw
+from adomnia.methods.testing.rank_cuts import (
+    CutRows,
+    RankCuts,
+    demand_few_cuts,
+    has_few_whole_numbers,
+    rank_bins_parameter,
+)
 from adomnia.methods.testing.report import (
     demand_one_row_a_person,
     demand_spread,
@@ -23,22 +31,27 @@ from adomnia.methods.testing.report import (
     tabulate_test,
 )
 from adomnia.methods.testing.shares import project
+from adomnia.privacy.events import Price
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
-from adomnia.statistics.contract import Bounds, Floats, Measured, ResultTable
+from adomnia.statistics.contract import Bounds, Floats, Measured, ResultTable, Steps
 
-MOST_BINS = 32
 _LEAST = 1e-12  # standard deviations that are divided by
-_BINNED = "The distributions are compared at the ends of bins: what differs within a bin is not seen."
+_BINNED = (
+    "The distributions are compared at the cuts between bins. Between two cuts their difference may be larger, by at"
+    " most the share of rows there."
+)
+_TAIL = 0.001  # of a law is beyond the outermost cuts
 
 
 @dataclass(frozen=True)
 class Law:
-    """A named distribution: its parameters, what they must be, and how probable values up to x are."""
+    """A named distribution: its parameters, what they must be, how probable values up to x are, and its quantiles."""
 
     parameters: tuple[str, ...]
     fits: Callable[..., bool]
     probability: Callable[..., Floats]
+    quantile: Callable[..., Floats]
 
 
 def _normal(x: Floats, mean: float, sd: float) -> Floats:
@@ -48,18 +61,32 @@ def _normal(x: Floats, mean: float, sd: float) -> Floats:
     return found
 
 
+def _normal_quantile(share: Floats, mean: float, sd: float) -> Floats:
+    from scipy.special import ndtri
+
+    found: Floats = mean + sd * ndtri(share)
+    return found
+
+
 LAWS: Mapping[str, Law] = {
-    "normal": Law(("mean", "sd"), lambda _, sd: sd > 0, _normal),
+    "normal": Law(("mean", "sd"), lambda _, sd: sd > 0, _normal, _normal_quantile),
     "lognormal": Law(
         ("mean of the logarithm", "sd of the logarithm"),
         lambda _, sd: sd > 0,
         lambda x, mean, sd: np.where(x > 0, _normal(np.log(np.where(x > 0, x, 1.0)), mean, sd), 0.0),
+        lambda share, mean, sd: np.exp(_normal_quantile(share, mean, sd)),
     ),
-    "exponential": Law(("rate",), lambda rate: rate > 0, lambda x, rate: -np.expm1(-rate * np.maximum(x, 0.0))),
+    "exponential": Law(
+        ("rate",),
+        lambda rate: rate > 0,
+        lambda x, rate: -np.expm1(-rate * np.maximum(x, 0.0)),
+        lambda share, rate: -np.log1p(-share) / rate,
+    ),
     "uniform": Law(
         ("lower", "upper"),
         lambda lower, upper: lower < upper,
         lambda x, lower, upper: np.clip((x - lower) / (upper - lower), 0.0, 1.0),
+        lambda share, lower, upper: lower + share * (upper - lower),
     ),
 }
 
@@ -68,9 +95,10 @@ LAWS: Mapping[str, Law] = {
 class KolmogorovSmirnov(SingleRound):
     """The largest difference of two distribution functions.
 
-    Method      noisy histograms, projected to be shares; the largest difference of the two sums of shares up to the end
-                of a bin. Null: multinomial laws of the shares of both groups together, or of the law, and fresh noise.
-                The interval is of differences that are not projected, which would make them too small.
+    Method      noisy histograms, of whole numbers or between quantiles of the law, projected to be shares; the largest
+                difference of the two sums of shares up to a cut. Null: multinomial laws of the shares of both groups
+                together, or of the law, and fresh noise. The interval is of differences that are not projected, which
+                would make them too small.
     Guarantee   one measurement at the whole price: a person is in one group and one bin.
     Bias        bins: differences within one are not seen.
     Cite        Kolmogorov 1933; Smirnov 1939; Ferrando, Wang & Sheldon 2022 (the simulation).
@@ -92,51 +120,92 @@ class KolmogorovSmirnov(SingleRound):
 
     def tabulate(self, *measured: Measured) -> ResultTable:
         found = measured[0]
-        if self.group is None:
-            found = Measured(found.values[None, :], found.mechanism, (found, "lone"))
-        histograms = Histograms(found, self.by)
-        target = None if self.group is not None else self._chances
-        null = histograms.pooled if target is None else target[None, :]
-
-        def compare(counts: Floats) -> Floats:
-            return np.where(histograms.are_lost(counts)[..., None], 0.0, _apart(counts, target))
-
-        observed = compare(histograms.counts)
-        distance = float(np.abs(observed).max())
-
-        @lru_cache(maxsize=1)
-        def simulated() -> Floats:
-            return compare(histograms.simulate(null, "ks_test"))
-
-        @lru_cache(maxsize=1)
-        def law() -> NullLaw:
-            return NullLaw(np.abs(simulated()).max(axis=-1))
-
-        @lru_cache(maxsize=1)
-        def errors() -> Floats:
-            shares = project(histograms.counts)
-            again = histograms.simulate(shares, "ks_test intervals")
-            return _differ(again, target) - _differ(shares, target)
-
-        def interval(confidence: float, cells: int) -> Bounds:
-            if histograms.lost:
-                return np.zeros(1), np.ones(1)
-            return _bound_largest(_differ(histograms.counts, target), errors(), confidence, cells)
-
-        return tabulate_test(
-            [f"largest difference in {self.bins.column.name}"],
-            np.array([distance]),
-            interval,
-            lambda: distance,
-            lambda: law().p_value(distance),
-            notes=(_BINNED, *((LOST,) if histograms.lost else ())),
-        )
+        if self.group is not None:
+            return _compare(CutRows(found, ((True,) * len(self.bins),)), self, self.bins.column, None)
+        lone = Measured(found.values[None, :], found.mechanism, (found, "lone"))
+        return _compare(CutRows(lone, ((False,) * len(self.bins),)), self, self.bins.column, self._chances)
 
     @property
     def _chances(self) -> Floats:
         """The probability of each bin by the law; what is beyond the bounds is in the outer bins."""
         reached = LAWS[self.law].probability(np.array(self.bins.upper[:-1]), *map(float, self.parameters))
         return np.diff(reached, prepend=0.0, append=1.0)
+
+
+@dataclass(frozen=True)
+class KolmogorovSmirnovByRank(SeveralRounds):
+    """The same of two groups and a column of many values.
+
+    Method      a noisy number of rows, bins between values chosen by rank, and noisy histograms of both groups.
+    Guarantee   three rounds composed.
+    Bias        bins: differences within one are not seen.
+    Cite        Smirnov 1939; Kaplan, Schnapp & Stemmer 2022 (the choice); Ferrando, Wang & Sheldon 2022.
+    """
+
+    tag: ClassVar[str] = "KolmogorovSmirnovByRank"
+    name: ClassVar[str] = "ks_test"
+    relation: Relation
+    by: tuple[Factor, ...]
+    column: NumberColumn
+    bins: int
+    group: Factor
+
+    @cached_property
+    def shares(self) -> tuple[tuple[Query, Fraction], ...]:
+        return ((self._cuts.query, Fraction(1)),)
+
+    @property
+    def _cuts(self) -> RankCuts:
+        return RankCuts(self.relation, self.by, (self.column,), self.bins)
+
+    def steps(self, price: Price) -> Steps:
+        found = yield from self._cuts.count(price, self.group.key)
+        return table_of(self.by, [_compare(each, self, self.column, None) for each in found])
+
+
+def _compare(
+    rows: CutRows,
+    asked: KolmogorovSmirnov | KolmogorovSmirnovByRank,
+    column: NumberColumn,
+    target: Floats | None,
+) -> ResultTable:
+    """The table of one cell: of two groups, or of one and the probabilities of its bins by a law."""
+    histograms = Histograms(rows.measured, asked.by)
+    null = histograms.pooled if target is None else target[None, :]
+
+    def compare(counts: Floats) -> Floats:
+        return np.where(histograms.are_lost(counts)[..., None], 0.0, _apart(counts, target))
+
+    distance = _largest(compare(histograms.counts))
+
+    @lru_cache(maxsize=1)
+    def law() -> NullLaw:
+        return NullLaw(_largest(compare(histograms.simulate(null, "ks_test"))))
+
+    @lru_cache(maxsize=1)
+    def errors() -> Floats:
+        shares = project(histograms.counts)
+        again = histograms.simulate(shares, "ks_test intervals")
+        return _differ(again, target) - _differ(shares, target)
+
+    def interval(confidence: float, cells: int) -> Bounds:
+        if histograms.lost or len(rows.tied[0]) == 1:
+            return np.zeros(1), np.ones(1)
+        return _bound_largest(_differ(histograms.counts, target), errors(), confidence, cells)
+
+    return tabulate_test(
+        [f"largest difference in {column.name}"],
+        np.atleast_1d(distance),
+        interval,
+        lambda: float(distance),
+        lambda: law().p_value(float(distance)),
+        notes=(*(() if rows.exact else (_BINNED,)), *((LOST,) if histograms.lost else ())),
+    )
+
+
+def _largest(differences: Floats) -> Floats:
+    """The largest difference at a cut; 0 where one bin holds everything."""
+    return np.asarray(np.abs(differences).max(axis=-1, initial=0.0))
 
 
 def _apart(counts: Floats, target: Floats | None) -> Floats:
@@ -165,21 +234,43 @@ def _bound_largest(found: Floats, errors: Floats, confidence: float, cells: int)
     return np.clip([lower], 0.0, 1.0), np.clip([upper], 0.0, 1.0)
 
 
-def build(frame: Frame, arguments: Arguments) -> KolmogorovSmirnov:
+def build(frame: Frame, arguments: Arguments) -> KolmogorovSmirnov | KolmogorovSmirnovByRank:
     """The test that the arguments ask for."""
     demand_one_row_a_person(frame, "ks_test")
-    demand_few_tables(arguments["by"], 2 * MOST_BINS)
-    column, group, law = arguments["column"], arguments["group"], arguments["law"]
+    column, group, law, bins = arguments["column"], arguments["group"], arguments["law"], arguments["bins"]
+    by, parameters = arguments["by"], arguments["law_parameters"] or ()
+    demand_few_tables(by, 2 * bins)
     demand_spread(column)
-    parameters = arguments["law_parameters"] or ()
     if (group is None) == (law is None):
         raise BadArgument("group", "or law must be given, and not both", "compare two groups, or one column with a law")
-    if law is None:
-        demand_two_levels(group)
-    else:
+    if law is not None:
         _demand_parameters(law, parameters)
-    relation = with_values(frame.relation, column.value, *(() if group is None else (group,)))
-    return KolmogorovSmirnov(relation, arguments["by"], split_finely(column, MOST_BINS), group, law or "", parameters)
+        cut = (
+            split_finely(column, bins)
+            if has_few_whole_numbers(column, bins)
+            else _cut_by_law(column, law, parameters, bins)
+        )
+        return KolmogorovSmirnov(with_values(frame.relation, column.value), by, cut, None, law, parameters)
+    demand_two_levels(group)
+    relation = with_values(frame.relation, column.value, group)
+    if has_few_whole_numbers(column, bins):
+        return KolmogorovSmirnov(relation, by, split_finely(column, bins), group, "", parameters)
+    demand_few_cuts(by, bins, column)
+    return KolmogorovSmirnovByRank(relation, by, column, bins, group)
+
+
+def _cut_by_law(column: NumberColumn, law: str, parameters: tuple[Fraction, ...], bins: int) -> ColumnBins:
+    """Bins between quantiles of the law. Where these are beyond the bounds, the outermost number has its own bin.
+
+    They are cut half way between two numbers of the grid, since each number stands for all that is rounded to it.
+    """
+    domain, half = column.domain, Fraction(1, 2)
+    shares = np.array([_TAIL, *(np.arange(1, bins - 2) / (bins - 2)), 1 - _TAIL])
+    at = np.clip(LAWS[law].quantile(shares, *map(float, parameters)), float(domain.lower), float(domain.upper))
+    places = {int(np.rint(each / float(domain.step) + 0.5)) for each in at}
+    inside = sorted({min(max(place, domain.grid_lower + 1), domain.grid_upper) for place in places})
+    ends = domain.grid_lower, domain.grid_upper + 1
+    return ColumnBins(column, tuple((place - half) * domain.step for place in (ends[0], *inside, ends[1])))
 
 
 def _demand_parameters(law: str, parameters: tuple[Fraction, ...]) -> None:
@@ -206,12 +297,17 @@ METHOD = Method(
         Parameter("group", "factor", "a column of two values: the distributions of the two groups are compared"),
         Parameter("law", "choice", "the law that a column without groups is compared with", choices=tuple(LAWS)),
         Parameter("law_parameters", "numbers", "the parameters of the law: " + _describe_laws()),
+        rank_bins_parameter(32),
         BY,
         ADJUST,
     ),
     build=build,
-    returns=returns("the largest difference of the two distribution functions"),
+    returns=returns("the largest difference of the two distribution functions at the cuts between bins"),
     example="SELECT * FROM ks_test(people, column => salary, group => age >= 65)",
     elsewhere={"R": "ks.test", "SAS": "PROC NPAR1WAY / EDF", "SciPy": "ks_2samp, ks_1samp"},
-    notes=("A person must have one row. Values beyond the bounds of the column count as the bounds.",),
+    notes=(
+        "A person must have one row. Values beyond the bounds of the column count as the bounds.",
+        "Of whole numbers that are no more than `bins` each has its own bin. Others are cut at values chosen by rank.",
+        "A column that is compared with a law is cut at the quantiles of the law, which cost nothing.",
+    ),
 )

@@ -9,12 +9,21 @@ import numpy as np
 
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.column_bins import ColumnBins, split_finely
-from adomnia.methods.contract import BY, Arguments, Factor, Frame, Method, Parameter
+from adomnia.methods.contract import BY, Arguments, Factor, Frame, Method, NumberColumn, Parameter
+from adomnia.methods.describe.rounds import SeveralRounds, table_of
 from adomnia.methods.fresh_noise import variance_of
 from adomnia.methods.table_limits import demand_few_tables
 from adomnia.methods.testing.adjustment import ADJUST
 from adomnia.methods.testing.binned import LOST, Histograms
 from adomnia.methods.testing.null_law import NullLaw, as_alternative
+from adomnia.methods.testing.rank_cuts import (
+    TIED,
+    CutRows,
+    RankCuts,
+    demand_few_cuts,
+    has_few_whole_numbers,
+    rank_bins_parameter,
+)
 from adomnia.methods.testing.report import (
     ALTERNATIVE,
     demand_one_row_a_person,
@@ -24,13 +33,11 @@ from adomnia.methods.testing.report import (
     tabulate_test,
 )
 from adomnia.methods.testing.shares import project
-from adomnia.methods.testing.superiority import Pairs, superiority, vary_by_sampling
+from adomnia.methods.testing.superiority import Pairs, superiority, vary_by_order, vary_by_sampling
+from adomnia.privacy.events import Price
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
-from adomnia.statistics.contract import Bounds, Floats, Measured, ResultTable
-
-MOST_BINS = 64
-_TIED = "Values in one bin count as equal."
+from adomnia.statistics.contract import Bounds, Floats, Measured, ResultTable, Steps
 
 
 @dataclass(frozen=True)
@@ -40,7 +47,7 @@ class MannWhitney(SingleRound):
     Method      noisy histograms, projected to be shares, of which that probability is a sum of products. Null:
                 multinomial laws of the shares of both groups together, and fresh noise.
     Guarantee   one measurement at the whole price: a person is in one group and one bin.
-    Bias        bins: values in one bin count as equal.
+    Bias        none: each whole number has a bin of its own.
     Cite        Mann & Whitney 1947; Ferrando, Wang & Sheldon 2022 (the simulation).
     """
 
@@ -57,50 +64,91 @@ class MannWhitney(SingleRound):
         return ((self.bins.query(self.relation, keys_of(*self.by, self.group)), Fraction(1)),)
 
     def tabulate(self, *measured: Measured) -> ResultTable:
-        histograms = Histograms(measured[0], self.by)
-
-        def compare(counts: Floats) -> Floats:
-            return np.where(histograms.are_lost(counts), 0.5, superiority(counts))
-
-        larger = float(compare(histograms.counts))
-
-        @lru_cache(maxsize=1)
-        def law() -> NullLaw:
-            return NullLaw(compare(histograms.simulate(histograms.pooled, "mann_whitney")) - 0.5)
-
-        noise, shares = variance_of(measured[0].noise), project(histograms.counts)
-        sampling = vary_by_sampling(shares, histograms.rows)
-
-        @lru_cache(maxsize=1)
-        def errors() -> NullLaw:
-            again = histograms.simulate(shares, "mann_whitney intervals")
-            return NullLaw(Pairs(again, noise, sampling).studentize(float(superiority(shares))))
-
-        def interval(confidence: float, cells: int) -> Bounds:
-            if histograms.lost:
-                return np.zeros(1), np.ones(1)
-            return Pairs(histograms.counts, noise, sampling).interval(errors().distance(confidence, cells))
-
-        first, second = self.group.levels
-        return tabulate_test(
-            [f"P({first} > {second})"],
-            np.array([larger]),
-            interval,
-            lambda: larger - 0.5,
-            lambda: law().p_value(larger - 0.5, as_alternative(self.alternative)),
-            notes=(_TIED, *((LOST,) if histograms.lost else ())),
-        )
+        return _compare(CutRows(measured[0], ((True,) * len(self.bins),)), self)
 
 
-def build(frame: Frame, arguments: Arguments) -> MannWhitney:
+@dataclass(frozen=True)
+class MannWhitneyByRank(SeveralRounds):
+    """The same of a column of many values.
+
+    Method      a noisy number of rows, bins between values chosen by rank, and noisy histograms of both groups.
+    Guarantee   three rounds composed.
+    Bias        bins: values in one bin count as equal, which the interval allows for.
+    Cite        Mann & Whitney 1947; Kaplan, Schnapp & Stemmer 2022 (the choice); Ferrando, Wang & Sheldon 2022.
+    """
+
+    tag: ClassVar[str] = "MannWhitneyByRank"
+    name: ClassVar[str] = "mann_whitney"
+    relation: Relation
+    by: tuple[Factor, ...]
+    column: NumberColumn
+    bins: int
+    group: Factor
+    alternative: str
+
+    @cached_property
+    def shares(self) -> tuple[tuple[Query, Fraction], ...]:
+        return ((self._cuts.query, Fraction(1)),)
+
+    @property
+    def _cuts(self) -> RankCuts:
+        return RankCuts(self.relation, self.by, (self.column,), self.bins)
+
+    def steps(self, price: Price) -> Steps:
+        found = yield from self._cuts.count(price, self.group.key)
+        return table_of(self.by, [_compare(each, self) for each in found])
+
+
+def _compare(rows: CutRows, asked: MannWhitney | MannWhitneyByRank) -> ResultTable:
+    """The table of one cell."""
+    histograms = Histograms(rows.measured, asked.by)
+
+    def compare(counts: Floats) -> Floats:
+        return np.where(histograms.are_lost(counts), 0.5, superiority(counts))
+
+    larger = float(compare(histograms.counts))
+
+    @lru_cache(maxsize=1)
+    def law() -> NullLaw:
+        return NullLaw(compare(histograms.simulate(histograms.pooled, "mann_whitney")) - 0.5)
+
+    noise, shares = variance_of(rows.measured.noise), project(histograms.counts)
+    sampling = vary_by_sampling(shares, histograms.rows)
+    order = vary_by_order(shares, rows.tied[0]) * float(np.prod(histograms.rows)) ** 2
+
+    @lru_cache(maxsize=1)
+    def errors() -> NullLaw:
+        again = histograms.simulate(shares, "mann_whitney intervals")
+        return NullLaw(Pairs(again, noise, sampling).studentize(float(superiority(shares))))
+
+    def interval(confidence: float, cells: int) -> Bounds:
+        if histograms.lost:
+            return np.zeros(1), np.ones(1)
+        return Pairs(histograms.counts, noise, sampling + order).interval(errors().distance(confidence, cells))
+
+    first, second = asked.group.levels
+    return tabulate_test(
+        [f"P({first} > {second})"],
+        np.array([larger]),
+        interval,
+        lambda: larger - 0.5,
+        lambda: law().p_value(larger - 0.5, as_alternative(asked.alternative)),
+        notes=(*(() if rows.exact else (TIED,)), *((LOST,) if histograms.lost else ())),
+    )
+
+
+def build(frame: Frame, arguments: Arguments) -> MannWhitney | MannWhitneyByRank:
     """The test that the arguments ask for."""
     demand_one_row_a_person(frame, "mann_whitney")
-    demand_few_tables(arguments["by"], 2 * MOST_BINS)
-    column, group = arguments["column"], arguments["group"]
+    column, group, bins, by = arguments["column"], arguments["group"], arguments["bins"], arguments["by"]
     demand_spread(column)
     demand_two_levels(group)
+    demand_few_tables(by, 2 * bins)
     relation = with_values(frame.relation, column.value, group)
-    return MannWhitney(relation, arguments["by"], split_finely(column, MOST_BINS), group, arguments["alternative"])
+    if has_few_whole_numbers(column, bins):
+        return MannWhitney(relation, by, split_finely(column, bins), group, arguments["alternative"])
+    demand_few_cuts(by, bins, column)
+    return MannWhitneyByRank(relation, by, column, bins, group, arguments["alternative"])
 
 
 METHOD = Method(
@@ -111,6 +159,7 @@ METHOD = Method(
         Parameter("column", "column", "the numbers that are compared", required=True),
         Parameter("group", "factor", "a column of two values: the two groups", required=True),
         ALTERNATIVE,
+        rank_bins_parameter(64),
         BY,
         ADJUST,
     ),
@@ -118,5 +167,8 @@ METHOD = Method(
     returns=returns("how probable it is that a value of the first group is larger, ties counting half"),
     example="SELECT * FROM mann_whitney(people, column => salary, group => age >= 65)",
     elsewhere={"R": "wilcox.test", "SAS": "PROC NPAR1WAY / WILCOXON", "SciPy": "mannwhitneyu"},
-    notes=("A person must have one row. Values beyond the bounds of the column count as the bounds.",),
+    notes=(
+        "A person must have one row. Values beyond the bounds of the column count as the bounds.",
+        "Of whole numbers that are no more than `bins` each has its own bin. Others are cut at values chosen by rank.",
+    ),
 )

@@ -6,6 +6,7 @@ are independent. An interval holds the probabilities p for which the sum over al
 count * count * (larger - p), which has mean 0 at the right one, is no more than some standard errors off.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -81,6 +82,16 @@ class Pairs:
         constant = self.noise * ((self._won**2).sum(axis=-1) + (self._lost**2).sum(axis=-1)) + self.sampling
         linear = self.noise * (second * self._won.sum(axis=-1) + first * self._lost.sum(axis=-1))
         return constant, linear, self.noise * bins * (first**2 + second**2)
+
+
+def vary_by_order(shares: Floats, tied: Sequence[bool]) -> float:
+    """The variance of the probability by the order within bins, of which those that are `tied` hold one value.
+
+    Of a pair in one bin nothing is known, and half is counted: it is off by up to half the product of both shares. In
+    each bin by itself that is taken for any number between the ends, all alike.
+    """
+    first, second = shares
+    return float((((first * second)[~np.asarray(tied)]) ** 2).sum() / 12)
 
 
 def vary_by_sampling(shares: Floats, rows: Floats) -> float:

@@ -11,6 +11,7 @@ from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.table_limits import demand_few_tables
 from adomnia.methods.testing.adjustment import ADJUST
+from adomnia.methods.testing.differences import subtract
 from adomnia.methods.testing.group_means import LEAST_ERROR, GroupMeans
 from adomnia.methods.testing.moments import moment_query
 from adomnia.methods.testing.null_law import NullLaw, as_alternative
@@ -23,13 +24,9 @@ from adomnia.methods.testing.report import (
     returns,
     tabulate_test,
 )
-from adomnia.privacy.domains import Numbers
-from adomnia.privacy.expressions import call
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Bounds, Measured, ResultTable
-
-_MOST_STEPS = 2**30  # of a difference: what is measured of it is rounded to about so many
 
 
 @dataclass(frozen=True)
@@ -145,23 +142,11 @@ def build(frame: Frame, arguments: Arguments) -> OneMean | TwoMeans:
         demand_two_levels(group)
         relation = with_values(frame.relation, column.value, group)
         return TwoMeans(relation, arguments["by"], column, group, arguments["mu"], arguments["alternative"])
-    tested = column if other is None else _subtract(column, other)
+    tested = column if other is None else subtract(column, other)
     demand_spread(tested)
     _demand_possible(tested, arguments["mu"])
     relation = with_values(frame.relation, tested.value)
     return OneMean(relation, arguments["by"], tested, arguments["mu"], arguments["alternative"])
-
-
-def _subtract(column: NumberColumn, other: NumberColumn) -> NumberColumn:
-    """The difference of two columns of a row, on the finer grid of both: that of whole numbers alone would round it."""
-    lower = column.domain.lower - other.domain.upper
-    upper = column.domain.upper - other.domain.lower
-    step, coarser = sorted((column.domain.step, other.domain.step))
-    while step < coarser and upper - lower > _MOST_STEPS * step:
-        step = min(2 * step, coarser)
-    return NumberColumn(
-        f"{column.name} - {other.name}", call("-", column.value, other.value), Numbers(lower, upper, step)
-    )
 
 
 def _demand_possible(column: NumberColumn, mu: Fraction) -> None:
