@@ -11,6 +11,7 @@ from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.describe.rounds import SeveralRounds, table_of
 from adomnia.methods.table_limits import demand_few_tables
+from adomnia.methods.testing.adjustment import ADJUST
 from adomnia.methods.testing.binned import Histograms
 from adomnia.methods.testing.null_law import NullLaw
 from adomnia.methods.testing.rank_cuts import TIED, CutRows, RankCuts, demand_few_cuts, rank_bins_parameter
@@ -105,6 +106,7 @@ METHOD = Method(
         Parameter("group", "factor", "the groups", required=True),
         rank_bins_parameter(32),
         BY,
+        ADJUST,
     ),
     build=build,
     returns=returns(

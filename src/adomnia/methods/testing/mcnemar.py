@@ -12,6 +12,7 @@ from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
 from adomnia.methods.fresh_noise import draw_again, variance_of
 from adomnia.methods.table_limits import demand_few_tables
+from adomnia.methods.testing.adjustment import ADJUST
 from adomnia.methods.testing.null_law import NullLaw, as_alternative, count_draws
 from adomnia.methods.testing.report import (
     ALTERNATIVE,
@@ -178,6 +179,7 @@ METHOD = Method(
         Parameter("other", "factor", "a second column of the same two values", required=True),
         ALTERNATIVE,
         BY,
+        ADJUST,
     ),
     build=build,
     returns=returns(

@@ -13,6 +13,7 @@ from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, 
 from adomnia.methods.describe.rounds import SeveralRounds, table_of
 from adomnia.methods.fresh_noise import variance_of
 from adomnia.methods.table_limits import demand_few_tables
+from adomnia.methods.testing.adjustment import ADJUST
 from adomnia.methods.testing.binned import Histograms
 from adomnia.methods.testing.null_law import NullLaw, as_alternative
 from adomnia.methods.testing.rank_cuts import TIED, CutRows, RankCuts, demand_few_cuts, rank_bins_parameter
@@ -33,6 +34,7 @@ PARAMETERS = (
     ALTERNATIVE,
     rank_bins_parameter(16, _MOST_BINS),
     BY,
+    ADJUST,
 )
 NOTES = (
     "A person must have one row. Values beyond the bounds of a column count as the bounds.",

@@ -12,6 +12,7 @@ from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, 
 from adomnia.methods.describe.rounds import SeveralRounds, table_of
 from adomnia.methods.fresh_noise import variance_of
 from adomnia.methods.table_limits import demand_few_tables
+from adomnia.methods.testing.adjustment import ADJUST
 from adomnia.methods.testing.binned import Histograms
 from adomnia.methods.testing.differences import size_of, subtract, subtract_number
 from adomnia.methods.testing.null_law import NullLaw, as_alternative
@@ -174,6 +175,7 @@ METHOD = Method(
         ALTERNATIVE,
         rank_bins_parameter(64),
         BY,
+        ADJUST,
     ),
     build=build,
     returns=returns(
