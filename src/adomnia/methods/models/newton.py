@@ -14,11 +14,11 @@ of which the first part, that of the sample, is left out for intervals about the
 
 from abc import abstractmethod
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from math import exp, expm1
-from typing import ClassVar, TypeAlias
+from math import exp, expm1, inf
+from typing import Self, TypeAlias
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import BadArgument
 from adomnia.methods.models.coefficients import Coefficients
 from adomnia.methods.models.design import Design
-from adomnia.methods.models.evidence import Coordinates, Evidence, Span, shorten
+from adomnia.methods.models.evidence import Coordinates, Evidence, Span, SteadyEvidence, shorten
 from adomnia.methods.models.formula import ARGUMENT
 from adomnia.methods.models.outset import Outset, Scene
 from adomnia.methods.models.predictor import LARGEST_COEFFICIENT, round_coefficient, write_predictor
@@ -35,6 +35,7 @@ from adomnia.methods.models.weighted_sums import Multiplier, Source, SumLayout, 
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price, Pure
 from adomnia.privacy.expressions import Expression, call, number
+from adomnia.privacy.kinds import LATER
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.privacy.vectors import Variable
@@ -67,10 +68,14 @@ _Looking: TypeAlias = Generator[Round, tuple[Measured, ...], Evidence]
 class GeneralisedLinear(Analysis):
     """A model whose linear predictor tells the mean of the response. A family of responses is a subclass."""
 
-    rules: ClassVar[int] = 2  # a start has slopes that are clear of noise alone, and no weight far above their mean
     relation: Relation
     design: Design
     inference: str
+    cautious: bool = field(default=False, metadata={LATER: True})  # False: as answers of version 0.1.0 were measured
+
+    def suit(self, _price: Price) -> Self:
+        """With a start whose slopes are clear of noise, and no weight far above their mean."""
+        return replace(self, cautious=True)
 
     @property
     @abstractmethod
@@ -111,7 +116,7 @@ class GeneralisedLinear(Analysis):
     @property
     def doubt(self) -> float:
         """How many times the square of their noise slopes at the start must have."""
-        return _DOUBT
+        return _DOUBT if self.cautious else 1.0
 
     def start_mean(self, mean: float, _noise: float) -> float:
         """The mean response to start from, where a noisy one has noise of such a standard deviation."""
@@ -181,7 +186,7 @@ class GeneralisedLinear(Analysis):
         missed = _miss(scene.length(step)) * step
         noise = last.score_noise + last.information_noise(step)
         # Where the step leads, there is less information than where it was measured if weights fall on the way.
-        less = exp(min(max(0.0, -bend * scene.rise(last, step)), _CURVED))
+        less = exp(min(max(0.0, -bend * scene.rise(last, step)), _CURVED)) if self.cautious else 1.0
         covariance = less**2 * last.inverse @ noise @ last.inverse + np.outer(missed, missed) + np.outer(curved, curved)
         covariance = covariance + last.unknown
         if self.inference == "population":
@@ -215,7 +220,7 @@ class GeneralisedLinear(Analysis):
     def _view(self, scene: Scene, point: Floats) -> "_View":
         """A round at a point, whose weights are clamped where hardly one of them is expected."""
         written = (scene.coordinates.of_design @ point).tolist()
-        heaviest = min(self.heaviest(*scene.locate(point)), _HEAVIER * scene.mean_weight)
+        heaviest = min(self.heaviest(*scene.locate(point)), _HEAVIER * scene.mean_weight if self.cautious else inf)
         share = heaviest / float(self.largest_weight)
         weight = self.largest_weight * min(Fraction(1), max(_LEAST_WEIGHT, Fraction(share).limit_denominator(_FINE)))
         return _View(scene.coordinates, Fraction(0), tuple(map(round_coefficient, written)), weight)
@@ -250,7 +255,7 @@ class GeneralisedLinear(Analysis):
         scores, information = self._layouts(isinstance(price, Pure))
         residual, weight = self._multiply(view)
         split = len(scores.blocks)
-        return Evidence(
+        return (SteadyEvidence if self.cautious else Evidence)(
             view.coordinates,
             scores.recover(measured[:split], view.coordinates.numbers, residual),
             information.recover(measured[split:], view.coordinates.numbers, weight),
