@@ -7,7 +7,7 @@ from typing import Self
 from adomnia.statistics.contract import Fact
 
 LEAST = 1e-4  # what the laws of noisy statistics are trusted to, and 9,999 simulations can tell
-EXPLAINED = "shown as < 0.0001 where only that bound is known"
+EXPLAINED = "< 0.0001 is a bound"
 
 
 class AtMost(float):
