@@ -18,6 +18,7 @@ if __name__ == "__main__":
 
 import pytest
 
+from adomnia.methods.analysis import Analysis
 from adomnia.methods.registry import METHODS
 from adomnia.plans.canonical import _shape, canonical
 from adomnia.pricing.deltas import with_delta
@@ -55,8 +56,21 @@ def list_rounds(name, catalog):
     """The digests of all rounds of a statistic, and its rules."""
     plan = with_delta(lower(TEXTS[name], catalog), Fraction(1, 10**6))
     (statistic,) = plan.statistics
-    rounds = {kind: [each[:_DIGITS] for each in executed(plan, price).rounds] for kind, price in PRICES.items()}
-    return {"rules": getattr(statistic, "rules", 1), **rounds}
+    rounds = {kind: _digest(plan, price) for kind, price in PRICES.items()}
+    return {"rules": getattr(statistic, "rules", 1), **rounds, **_list_suited(plan)}
+
+
+def _list_suited(plan):
+    """The same of the analysis that suits each price, where that is another one."""
+    (statistic,) = plan.statistics
+    if not isinstance(statistic, Analysis):
+        return {}
+    suited = {kind: plan.with_statistics(lambda each, price=price: each.suit(price)) for kind, price in PRICES.items()}
+    return {f"suited {kind}": _digest(each, PRICES[kind]) for kind, each in suited.items() if each != plan}
+
+
+def _digest(plan, price):
+    return [each[:_DIGITS] for each in executed(plan, price).rounds]
 
 
 @pytest.mark.parametrize("name", TEXTS)

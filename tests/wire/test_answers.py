@@ -215,15 +215,16 @@ def test_a_million_cells_are_written_and_read(bob):
     assert (found.columns[1].estimate.values == values).all()
 
 
-@pytest.mark.parametrize("text", ["t_test(people, column => age, mu => 1)", "lm(people, formula => 'salary ~ age')"])
+@pytest.mark.parametrize("text", ["t_test(people, column => age, mu => 1)", "lm(people, formula => 'age ~ sex')"])
 def test_a_p_value_that_is_a_bound_is_shown_as_one_and_sent_as_a_number(bob, text):
     answer = bob.sql(f"SELECT p_value AS p FROM {text}", epsilon=100)
     (column,) = answer_record(answer)["columns"]
-    assert (column["values"][0], column["floor"], column["type"]) == (1e-4, 1e-4, "number")
+    assert (column["floor"], column["type"]) == (1e-4, "number")
+    assert 0 <= column["values"][0] <= 1e-4
     for each in (answer, sent(answer)):
         assert "< 0.0001" in repr(each)
         assert "&lt; 0.0001" in each._repr_html_()
-        assert each["p"][0] == 1e-4
+        assert each["p"][0] == column["values"][0]
         assert each.to_arrow().schema.field("p").metadata[b"floor"] == b"0.0001"
 
 

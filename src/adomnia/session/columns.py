@@ -14,7 +14,7 @@ from adomnia.plans.intervals import divide_confidence, estimate_term
 from adomnia.plans.views import read_column
 from adomnia.privacy.keys import Key
 from adomnia.statistics.contract import Estimate
-from adomnia.statistics.p_values import AtMost, find_bound
+from adomnia.statistics.p_values import AtMost, find_floor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ class KeyColumn:
     """A column of the answer without intervals: values of a key, a column of public tables, or a method's fact.
 
     All but facts are public; a `fact`, such as a p-value, follows from what was measured. A fact that is not above the
-    `floor` of its column is an upper bound.
+    `floor` of its column says no more than that it is below it.
     """
 
     name: str
@@ -105,7 +105,7 @@ def _table_column(table: ResultTable, name: str, column: str) -> KeyColumn | Val
         return ValueColumn(name, table.estimates[column])
     values = read_column(table, column)
     plain = tuple(float(value) if isinstance(value, AtMost) else value for value in values)
-    return KeyColumn(name, plain, fact=column in table.facts, floor=find_bound(values))
+    return KeyColumn(name, plain, fact=column in table.facts, floor=find_floor(values))
 
 
 def _in_all_cells(estimate: Estimate, cells: Cells) -> Estimate:

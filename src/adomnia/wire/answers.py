@@ -58,7 +58,7 @@ class ColumnReply(Reply):
     )
     upper: list[str | int | float | None] | None = Field(None, description="Of values: the upper end, likewise.")
     floor: float | None = Field(
-        None, description="Of facts such as p-values: one that is not above this number is an upper bound, < floor."
+        None, description="Of facts such as p-values: one that is not above this number says no more than < floor."
     )
     method: str | None = Field(None, description="Of values: how the intervals are computed.")
     cells: Rows | None = Field(None, description="Of values: how many groups were measured, shown or not.")

@@ -25,7 +25,7 @@ PRICES = [Pure(1), Concentrated(rho_of(1, 1e-6))]
 
 
 def build(formula, inference="population", given=FRAME):
-    return METHOD.build(given, {"formula": formula, "inference": inference})
+    return METHOD.build(given, {"formula": formula, "inference": inference}).suit(Pure(1))
 
 
 def draw(rows, seed=0, slope=1.0, level=0.3):

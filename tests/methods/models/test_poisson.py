@@ -22,7 +22,7 @@ PRICES = [Pure(1), Concentrated(rho_of(1, 1e-6))]
 
 def build(formula, inference="population", exposure=None, given=FRAME):
     named = None if exposure is None else given.numbers[exposure]
-    return METHOD.build(given, {"formula": formula, "inference": inference, "exposure": named})
+    return METHOD.build(given, {"formula": formula, "inference": inference, "exposure": named}).suit(PRICES[0])
 
 
 def draw(rows, seed=0):
@@ -94,7 +94,8 @@ def draw_counts(rows, seed):
 def test_2_000_people_have_a_reply_that_covers(formula, truth, widest):
     """Of 50 that are silent with probability 0.02, 10 are in 5 of 10**8 runs; of 50 slopes that are covered with
     probability 0.93, fewer than 31 are in 5 of 10**11 runs (binomial). It was silent in a quarter to a third."""
-    model, silent, held, widths = METHOD.build(COUNTS, {"formula": formula, "inference": "population"}), 0, 0, []
+    model = METHOD.build(COUNTS, {"formula": formula, "inference": "population"}).suit(PRICES[0])
+    silent, held, widths = 0, 0, []
     for run in range(50):
         estimate = analyse(model, PRICES[0], draw_counts(2000, run), SeededBits(f"counts {run}")).estimates["estimate"]
         lower, upper = estimate.interval(0.95, 1)

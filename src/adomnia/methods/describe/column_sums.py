@@ -127,15 +127,15 @@ class ColumnSums:
         return found.estimate("noisy sum of squares / noisy count", scale, rounding=scale * rounding)
 
     def deviation(self) -> Estimate:
-        """The standard deviation of a sample."""
-        found, scale = self._variance_ratio(), self.scale * less_one(self.rows) ** 0.5
+        """The standard deviation."""
+        found = self._variance_ratio()
 
         def interval(confidence: float, cells: int) -> Bounds:
             lower, upper = found.bounds(confidence, cells)
-            ends = scale * np.sqrt(lower) - self.rounding, scale * np.sqrt(upper) + self.rounding
-            return np.maximum(ends[0], 0.0), np.minimum(ends[1], scale / 2)
+            ends = self.scale * np.sqrt(lower) - self.rounding, self.scale * np.sqrt(upper) + self.rounding
+            return np.maximum(ends[0], 0.0), np.minimum(ends[1], self.scale / 2)
 
-        return Estimate(scale * np.sqrt(found.values), interval, "root of the noisy variance")
+        return Estimate(self.scale * np.sqrt(found.values), interval, "root of the noisy variance")
 
     @property
     def scale(self) -> float:

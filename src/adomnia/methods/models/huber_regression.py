@@ -263,7 +263,6 @@ class UsualInformation:
 class PooledEvidence(Evidence):
     """Evidence whose information is a share of the usual one, and its own as far as that is trusted."""
 
-    clear: ClassVar[float] = 3.0
     usual: UsualInformation
     share: float
     trust: float

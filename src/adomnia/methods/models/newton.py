@@ -16,11 +16,11 @@ information with squared weights.
 
 from abc import abstractmethod
 from collections.abc import Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from math import exp, expm1
-from typing import ClassVar, TypeAlias
+from math import exp, expm1, inf
+from typing import ClassVar, Self, TypeAlias
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import BadArgument, NumberColumn
 from adomnia.methods.models.coefficients import Coefficients
 from adomnia.methods.models.design import Design
-from adomnia.methods.models.evidence import Coordinates, Evidence, Span, shorten
+from adomnia.methods.models.evidence import Coordinates, Evidence, Span, SteadyEvidence, shorten
 from adomnia.methods.models.formula import ARGUMENT
 from adomnia.methods.models.outset import Outset, Scene
 from adomnia.methods.models.predictor import LARGEST_COEFFICIENT, round_coefficient, write_predictor
@@ -77,11 +77,15 @@ class GeneralisedLinear(Analysis):
     """A model whose linear predictor tells the mean of the response. A family of responses is a subclass."""
 
     ratio: ClassVar[str]  # what exp of a coefficient is called
-    rules: ClassVar[int] = 2  # a start has slopes that are clear of noise alone, and no weight far above their mean
     relation: Relation
     design: Design
     inference: str
     weights: NumberColumn | None = field(default=None, metadata={LATER: True})
+    cautious: bool = field(default=False, metadata={LATER: True})  # False: as answers of version 0.1.0 were measured
+
+    def suit(self, _price: Price) -> Self:
+        """With a start whose slopes are clear of noise, and no weight far above their mean."""
+        return replace(self, cautious=True)
 
     @property
     @abstractmethod
@@ -122,7 +126,7 @@ class GeneralisedLinear(Analysis):
     @property
     def doubt(self) -> float:
         """How many times the square of their noise slopes at the start must have."""
-        return _DOUBT
+        return _DOUBT if self.cautious else 1.0
 
     def start_mean(self, mean: float, _noise: float) -> float:
         """The mean response to start from, where a noisy one has noise of such a standard deviation."""
@@ -206,7 +210,7 @@ class GeneralisedLinear(Analysis):
         missed = _miss(scene.length(step)) * step
         noise = last.score_noise + last.information_noise(step)
         # Where the step leads, there is less information than where it was measured if weights fall on the way.
-        less = exp(min(max(0.0, -bend * scene.rise(last, step)), _CURVED))
+        less = exp(min(max(0.0, -bend * scene.rise(last, step)), _CURVED)) if self.cautious else 1.0
         covariance = less**2 * last.inverse @ noise @ last.inverse + np.outer(missed, missed) + np.outer(curved, curved)
         covariance = covariance + last.unknown
         if self.inference == "population":
@@ -249,7 +253,7 @@ class GeneralisedLinear(Analysis):
         """A round at a point, whose weights are clamped where hardly one of them is expected."""
         written = (scene.coordinates.of_design @ point).tolist()
         lower, upper = (end + float(self.highest_offset) for end in scene.locate(point))
-        heaviest = min(self.heaviest(lower, upper), _HEAVIER * scene.mean_weight)
+        heaviest = min(self.heaviest(lower, upper), _HEAVIER * scene.mean_weight if self.cautious else inf)
         share = heaviest / float(self.largest_weight)
         weight = self.largest_weight * min(Fraction(1), max(_LEAST_WEIGHT, Fraction(share).limit_denominator(_FINE)))
         return _View(scene.coordinates, Fraction(0), tuple(map(round_coefficient, written)), weight)
@@ -289,7 +293,7 @@ class GeneralisedLinear(Analysis):
         of_scores, others = measured[: len(scores.blocks)], measured[len(scores.blocks) :]
         numbers = view.coordinates.numbers
         squared = None if weight.split is None else information.recover(others, numbers, weight, SQUARED)
-        return Evidence(
+        return (SteadyEvidence if self.cautious else Evidence)(
             view.coordinates,
             scores.recover(of_scores, numbers, residual),
             information.recover(others, numbers, weight),

@@ -72,7 +72,8 @@ class Poisson(GeneralisedLinear):
         return self.design.response.domain.upper
 
     def start_mean(self, mean: float, noise: float) -> float:
-        return max(mean, 0.0) + noise  # from below, Newton's steps are far too long
+        # From below, Newton's steps are far too long.
+        return max(mean, 0.0) + noise if self.cautious else mean
 
     @property
     def mean_at_start(self) -> float:

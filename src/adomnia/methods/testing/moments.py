@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adomnia.methods.contract import NumberColumn
 from adomnia.methods.fresh_noise import Generator, draw_again, variance_of
@@ -160,15 +161,15 @@ class GroupMoments:
         return self.noise * (2 + 3 * np.square(means))
 
 
-def _draw_possible(values: Floats, generator: Generator) -> Floats:
+def _draw_possible(values: Floats, generator: Generator) -> NDArray[np.intp]:
     """Places of values, each its own, or drawn from those that are not below zero; from the highest if few are."""
     possible = np.flatnonzero(values >= 0)
     least = max(1, int(_FEW * len(values)))
     if len(possible) < least:
         possible = np.argsort(values)[-least:]
     places = np.arange(len(values))
-    drawn: Floats = np.where(values >= 0, places, possible[generator.integers(0, len(possible), len(values))])
-    return drawn
+    drawn = possible[generator.integers(0, len(possible), len(values))]
+    return np.asarray(np.where(values >= 0, places, drawn), dtype=np.intp)
 
 
 def read_moments(query: Query, measured: Measured) -> GroupMoments:

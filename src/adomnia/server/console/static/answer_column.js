@@ -10,7 +10,7 @@ const ALONE = "value chosen by rank, without an interval";
 export class Column {
   constructor({ name, kind, type, values, lower, upper, method, possible, floor }, rows) {
     Object.assign(this, { name, type, values, lower, upper });
-    this.floor = floor ?? null; // a fact that is not above it is an upper bound
+    this.floor = floor ?? null; // a fact that is not above it says no more than that
     this.possible = possible ?? [null, null]; // what the exact value can be; null: without an end
     this.noisy = kind !== "key";
     this.measured = kind === "value";
