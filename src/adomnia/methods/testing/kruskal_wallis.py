@@ -14,7 +14,7 @@ from adomnia.methods.table_limits import demand_few_tables
 from adomnia.methods.testing.adjustment import ADJUST
 from adomnia.methods.testing.binned import Histograms
 from adomnia.methods.testing.null_law import NullLaw
-from adomnia.methods.testing.rank_cuts import TIED, CutRows, RankCuts, demand_few_cuts, rank_bins_parameter
+from adomnia.methods.testing.rank_cuts import BINNED, TIED, CutRows, RankCuts, demand_few_cuts, rank_bins_parameter
 from adomnia.methods.testing.relative_effects import RelativeEffects
 from adomnia.methods.testing.report import demand_one_row_a_person, demand_spread, returns, tabulate_test
 from adomnia.privacy.events import Price
@@ -117,6 +117,6 @@ METHOD = Method(
     elsewhere={"R": "kruskal.test", "SAS": "PROC NPAR1WAY / WILCOXON", "SciPy": "kruskal"},
     notes=(
         "A person must have one row. Values beyond the bounds of the column count as the bounds.",
-        "Of whole numbers that are no more than `bins` each has its own bin. Others are cut at values chosen by rank.",
+        BINNED,
     ),
 )

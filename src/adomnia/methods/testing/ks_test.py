@@ -17,6 +17,7 @@ from adomnia.methods.testing.adjustment import ADJUST
 from adomnia.methods.testing.binned import LOST, Histograms
 from adomnia.methods.testing.null_law import NullLaw
 from adomnia.methods.testing.rank_cuts import (
+    BINNED,
     CutRows,
     RankCuts,
     demand_few_cuts,
@@ -266,7 +267,9 @@ def _cut_by_law(column: NumberColumn, law: str, parameters: tuple[Fraction, ...]
     """
     domain, half = column.domain, Fraction(1, 2)
     shares = np.array([_TAIL, *(np.arange(1, bins - 2) / (bins - 2)), 1 - _TAIL])
-    at = np.clip(LAWS[law].quantile(shares, *map(float, parameters)), float(domain.lower), float(domain.upper))
+    with np.errstate(over="ignore"):  # beyond all doubles is beyond the bounds
+        quantiles = LAWS[law].quantile(shares, *map(float, parameters))
+    at = np.clip(quantiles, float(domain.lower), float(domain.upper))
     places = {int(np.rint(each / float(domain.step) + 0.5)) for each in at}
     inside = sorted({min(max(place, domain.grid_lower + 1), domain.grid_upper) for place in places})
     ends = domain.grid_lower, domain.grid_upper + 1
@@ -307,7 +310,7 @@ METHOD = Method(
     elsewhere={"R": "ks.test", "SAS": "PROC NPAR1WAY / EDF", "SciPy": "ks_2samp, ks_1samp"},
     notes=(
         "A person must have one row. Values beyond the bounds of the column count as the bounds.",
-        "Of whole numbers that are no more than `bins` each has its own bin. Others are cut at values chosen by rank.",
+        BINNED,
         "A column that is compared with a law is cut at the quantiles of the law, which cost nothing.",
     ),
 )

@@ -16,7 +16,7 @@ from adomnia.methods.table_limits import demand_few_tables
 from adomnia.methods.testing.adjustment import ADJUST
 from adomnia.methods.testing.binned import Histograms
 from adomnia.methods.testing.null_law import NullLaw, as_alternative
-from adomnia.methods.testing.rank_cuts import TIED, CutRows, RankCuts, demand_few_cuts, rank_bins_parameter
+from adomnia.methods.testing.rank_cuts import BINNED, TIED, CutRows, RankCuts, demand_few_cuts, rank_bins_parameter
 from adomnia.methods.testing.report import ALTERNATIVE, demand_one_row_a_person, demand_spread, tabulate_test
 from adomnia.methods.testing.shares import project
 from adomnia.privacy.events import Price
@@ -38,7 +38,7 @@ PARAMETERS = (
 )
 NOTES = (
     "A person must have one row. Values beyond the bounds of a column count as the bounds.",
-    "Of whole numbers that are no more than `bins` each has its own bin. Others are cut at values chosen by rank.",
+    BINNED,
 )
 
 

@@ -30,6 +30,10 @@ from adomnia.statistics.contract import Floats, Measure, Measured
 # Of the price: the number of rows, the values chosen by rank, the counts between cuts.
 ROWS, CHOOSE, COUNT = (Fraction(part, 100) for part in (4, 36, 60))
 TIED = "Values in one bin count as equal; intervals allow for their order."
+BINNED = (
+    "Where a column has no more values than `bins`, each has a bin of its own. Others are cut at values chosen by rank."
+    " Numbers that are rounded to the same step of the grid count as equal."
+)
 FEWEST_BINS = 4
 MOST_BINS = 200
 _MOST_CUTS = 2_400  # of all groups: each is a condition of the statement
