@@ -14,7 +14,14 @@ from adomnia.methods.fresh_noise import variance_of
 from adomnia.methods.table_limits import demand_few_tables
 from adomnia.methods.testing.binned import Histograms
 from adomnia.methods.testing.null_law import NullLaw, as_alternative
-from adomnia.methods.testing.rank_cuts import TIED, CutRows, RankCuts, demand_few_cuts, rank_bins_parameter
+from adomnia.methods.testing.rank_cuts import (
+    TIED,
+    CutRows,
+    RankCuts,
+    demand_choosable,
+    demand_few_cuts,
+    rank_bins_parameter,
+)
 from adomnia.methods.testing.report import (
     ALTERNATIVE,
     demand_one_row_a_person,
@@ -156,6 +163,8 @@ def build(frame: Frame, arguments: Arguments) -> Spearman:
     if column.value == other.value:
         raise BadArgument("other", "is the same as column", "choose another column")
     demand_few_tables(by, bins**2)
+    demand_choosable(column)
+    demand_choosable(other, "other")
     demand_few_cuts(by, bins, column, other)
     relation = with_values(frame.relation, column.value, other.value)
     return Spearman(relation, by, column, other, bins, arguments["alternative"])
