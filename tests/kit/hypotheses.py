@@ -213,6 +213,13 @@ SETTINGS: Mapping[str, Setting] = {
         lambda data: float(stats.spearmanr(data["x"], data["y"]).pvalue),
         0.2,
     ),
+    "kendall": Setting(
+        "kendall",
+        {"column": X, "other": Y},
+        _correlate,
+        lambda data: float(stats.kendalltau(data["x"], data["y"]).pvalue),
+        0.2,
+    ),
     "correlation_test": Setting(
         "correlation_test",
         {"column": X, "other": Y},
@@ -239,6 +246,7 @@ SHAPED = (
     "kruskal_wallis, 3 groups",
     "signed_rank, pairs",
     "spearman",
+    "kendall",
     "correlation_test",
 )
 

@@ -132,11 +132,11 @@ def test_a_column_of_many_values_that_is_searched_has_no_list_of_them():
     assert counted.query.shape == (2, 16)
 
 
-@pytest.mark.parametrize("method", ["mann_whitney", "ks_test", "kruskal_wallis", "signed_rank", "spearman"])
+@pytest.mark.parametrize("method", ["mann_whitney", "ks_test", "kruskal_wallis", "signed_rank", "spearman", "kendall"])
 def test_a_column_of_more_values_than_can_be_chosen_from_is_refused(method):
     wide = frame({"x": (-(2**60), 2**60), "y": (0, 1)}, {"g": ("A", "B")}, whole=("x",))
-    other = {"other": wide.numbers["y"]} if method == "spearman" else {}
-    group = {} if method in {"signed_rank", "spearman"} else {"group": wide.factors["g"]}
+    other = {"other": wide.numbers["y"]} if method in {"spearman", "kendall"} else {}
+    group = {} if method in {"signed_rank", "spearman", "kendall"} else {"group": wide.factors["g"]}
     with pytest.raises(BadArgument, match="too many to choose from"):
         build(method, wide, column=wide.numbers["x"], **group, **other)
 

@@ -19,6 +19,7 @@ CALLS = {
     "kruskal_wallis": {"column": SEVERAL.numbers["x"], "group": SEVERAL.factors["h"]},
     "signed_rank": {"column": SEVERAL.numbers["x"], "other": SEVERAL.numbers["y"]},
     "spearman": {"column": SEVERAL.numbers["x"], "other": SEVERAL.numbers["y"]},
+    "kendall": {"column": SEVERAL.numbers["x"], "other": SEVERAL.numbers["y"]},
     "mcnemar": {"column": SEVERAL.factors["g"], "other": SEVERAL.factors["f"]},
     "oneway_anova": {"column": SEVERAL.numbers["x"], "group": SEVERAL.factors["h"]},
 }

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from adomnia.methods.contract import BadArgument
-from adomnia.methods.testing.spearman import TableRanks
+from adomnia.methods.testing.rank_correlation import Margin
 from adomnia.privacy.events import Pure
 from kit.analyses import analyse, frame
 from kit.bits import SeededBits
@@ -79,8 +79,8 @@ def test_it_finds_what_is_there():
 def test_the_classical_test_on_noisy_bins_rejects_what_is_true():
     def classical(noisy):
         rows = max(float(noisy.sum()), 3.0)
-        ranks = TableRanks(noisy.shape, ((True,) * 5, (True,) * 5), 0.0)
-        found = float(ranks.correlate(noisy.reshape(1, -1))[0])
+        table = np.maximum(noisy, 0) / max(np.maximum(noisy, 0).sum(), 1.0)
+        found = float(FEW.correlate(table, [Margin(table.sum(axis=axis), (True,) * 5) for axis in (1, 0)])[0])
         return 2 * stats.norm.sf(abs(found) * np.sqrt(rows - 1))
 
     drawn = partial(draw, rows=200)
