@@ -5,8 +5,10 @@ import pytest
 
 from adomnia.methods.contract import BadArgument, NumberColumn
 from adomnia.methods.testing.rank_cuts import RankCuts, demand_few_cuts, even_shares, fill_bins, fill_table, lay_edges
+from adomnia.noise.discrete import NotDrawableError
 from adomnia.privacy.domains import Numbers
-from adomnia.privacy.events import Pure
+from adomnia.privacy.events import Concentrated, Pure
+from adomnia.statistics.contract import Measured
 from kit.analyses import Arms, frame
 from kit.bits import SeededBits
 from kit.trials import build
@@ -118,3 +120,31 @@ def test_what_is_counted_has_the_same_number_of_cuts_whatever_the_noise(bins):
         for _ in range(2):
             asked = flow.send(tuple(map(arms.measure, asked)))
         assert asked[0].query.shape == (2, bins)
+
+
+def test_a_column_of_many_values_that_is_searched_has_no_list_of_them():
+    wide = NumberColumn("x", X.value, Numbers(0, 2**39, 1))
+    (first,) = next(RankCuts(ROWS.relation, (), (wide,), 16).count(Pure(1), G.key))
+    flow = RankCuts(ROWS.relation, (), (wide,), 16).count(Pure(1), G.key)
+    (choice,) = (next(flow), flow.send((Measured(np.array(1000), first.mechanism),)))[1]
+    chosen = Measured(choice.mechanism.spread_evenly(1000), choice.mechanism)
+    (counted,) = flow.send((chosen,))
+    assert counted.query.shape == (2, 16)
+
+
+@pytest.mark.parametrize("method", ["mann_whitney", "ks_test", "kruskal_wallis", "signed_rank", "spearman", "kendall"])
+def test_a_column_of_more_values_than_can_be_chosen_from_is_refused(method):
+    wide = frame({"x": (-(2**60), 2**60), "y": (0, 1)}, {"g": ("A", "B")}, whole=("x",))
+    other = {"other": wide.numbers["y"]} if method in {"spearman", "kendall"} else {}
+    group = {} if method in {"signed_rank", "spearman", "kendall"} else {"group": wide.factors["g"]}
+    with pytest.raises(BadArgument, match="too many to choose from"):
+        build(method, wide, column=wide.numbers["x"], **group, **other)
+
+
+@pytest.mark.parametrize("price", [Pure(Fraction(1, 2**28)), Concentrated(Fraction(1, 2**61))])
+def test_a_price_at_which_more_values_could_not_be_chosen_is_refused_before_rows_are_counted(price):
+    """Of few rows few are chosen, which could be drawn; the noise alone may make many of them."""
+    few = RankCuts(ROWS.relation, (), (X,), 4).count(price, G.key)
+    assert next(few)
+    with pytest.raises(NotDrawableError):
+        next(RankCuts(ROWS.relation, (), (X,), 64).count(price, G.key))

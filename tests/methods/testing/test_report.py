@@ -2,6 +2,7 @@ import pytest
 
 from adomnia.errors import Refusal
 from adomnia.methods.contract import BadArgument
+from adomnia.methods.testing.report import demand_two_levels
 from kit.analyses import frame
 from kit.trials import build
 
@@ -42,3 +43,11 @@ def test_two_groups_are_two(method):
 def test_a_column_that_cannot_vary_is_refused(method):
     with pytest.raises(BadArgument, match="one value alone"):
         build(method, ONE, column=ONE.numbers["c"], group=ONE.factors["g"])
+
+
+def test_a_factor_of_three_values_is_refused_in_the_words_of_its_argument():
+    three = frame({}, {"h": ("a", "b", "c")}).factors["h"]
+    with pytest.raises(BadArgument, match=r"such as other => city = 'Oslo'\.$"):
+        demand_two_levels(three, "other")
+    with pytest.raises(BadArgument, match="such as group => city = 'Oslo', or compare all groups"):
+        demand_two_levels(three)

@@ -136,3 +136,8 @@ def test_where_all_are_lost_in_noise_there_is_no_estimate_and_a_note_says_so():
 def test_a_column_less_itself_is_refused():
     with pytest.raises(BadArgument, match="same as column"):
         build("signed_rank", ROWS, column=X, other=X)
+
+
+def test_a_number_beyond_the_bounds_is_refused():
+    with pytest.raises(BadArgument, match="must lie within the bounds of x"):
+        build("signed_rank", ROWS, column=X, mu=Fraction(10**30))

@@ -14,7 +14,15 @@ from adomnia.methods.table_limits import demand_few_tables
 from adomnia.methods.testing.adjustment import ADJUST
 from adomnia.methods.testing.binned import Histograms
 from adomnia.methods.testing.null_law import NullLaw
-from adomnia.methods.testing.rank_cuts import BINNED, TIED, CutRows, RankCuts, demand_few_cuts, rank_bins_parameter
+from adomnia.methods.testing.rank_cuts import (
+    BINNED,
+    TIED,
+    CutRows,
+    RankCuts,
+    demand_choosable,
+    demand_few_cuts,
+    rank_bins_parameter,
+)
 from adomnia.methods.testing.relative_effects import RelativeEffects
 from adomnia.methods.testing.report import demand_one_row_a_person, demand_spread, returns, tabulate_test
 from adomnia.privacy.events import Price
@@ -93,6 +101,7 @@ def build(frame: Frame, arguments: Arguments) -> KruskalWallis:
             "choose another column, or make fewer groups in the bracketed SELECT",
         )
     demand_few_tables(by, bins * len(group.levels))
+    demand_choosable(column)
     demand_few_cuts(by, bins, column)
     return KruskalWallis(with_values(frame.relation, column.value, group), by, column, bins, group)
 

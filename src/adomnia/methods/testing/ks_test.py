@@ -20,6 +20,7 @@ from adomnia.methods.testing.rank_cuts import (
     BINNED,
     CutRows,
     RankCuts,
+    demand_choosable,
     demand_few_cuts,
     has_few_whole_numbers,
     rank_bins_parameter,
@@ -256,6 +257,7 @@ def build(frame: Frame, arguments: Arguments) -> KolmogorovSmirnov | KolmogorovS
     relation = with_values(frame.relation, column.value, group)
     if has_few_whole_numbers(column, bins):
         return KolmogorovSmirnov(relation, by, split_finely(column, bins), group, "", parameters)
+    demand_choosable(column)
     demand_few_cuts(by, bins, column)
     return KolmogorovSmirnovByRank(relation, by, column, bins, group)
 

@@ -21,6 +21,7 @@ from adomnia.methods.testing.rank_cuts import (
     TIED,
     CutRows,
     RankCuts,
+    demand_choosable,
     demand_few_cuts,
     has_few_whole_numbers,
     rank_bins_parameter,
@@ -148,6 +149,7 @@ def build(frame: Frame, arguments: Arguments) -> MannWhitney | MannWhitneyByRank
     relation = with_values(frame.relation, column.value, group)
     if has_few_whole_numbers(column, bins):
         return MannWhitney(relation, by, split_finely(column, bins), group, arguments["alternative"])
+    demand_choosable(column)
     demand_few_cuts(by, bins, column)
     return MannWhitneyByRank(relation, by, column, bins, group, arguments["alternative"])
 

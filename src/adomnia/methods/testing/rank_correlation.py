@@ -16,7 +16,15 @@ from adomnia.methods.table_limits import demand_few_tables
 from adomnia.methods.testing.adjustment import ADJUST
 from adomnia.methods.testing.binned import Histograms
 from adomnia.methods.testing.null_law import NullLaw, as_alternative
-from adomnia.methods.testing.rank_cuts import BINNED, TIED, CutRows, RankCuts, demand_few_cuts, rank_bins_parameter
+from adomnia.methods.testing.rank_cuts import (
+    BINNED,
+    TIED,
+    CutRows,
+    RankCuts,
+    demand_choosable,
+    demand_few_cuts,
+    rank_bins_parameter,
+)
 from adomnia.methods.testing.report import ALTERNATIVE, demand_one_row_a_person, demand_spread, tabulate_test
 from adomnia.methods.testing.shares import project
 from adomnia.privacy.events import Price
@@ -176,5 +184,7 @@ def read_columns(frame: Frame, arguments: Arguments, name: str) -> tuple[Relatio
     if column.value == other.value:
         raise BadArgument("other", "is the same as column", "choose another column")
     demand_few_tables(by, bins**2)
+    demand_choosable(column)
+    demand_choosable(other, "other")
     demand_few_cuts(by, bins, column, other)
     return with_values(frame.relation, column.value, other.value), column, other

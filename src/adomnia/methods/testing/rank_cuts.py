@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from adomnia.mechanisms.quantiles import FINEST_SHARE
+from adomnia.mechanisms.quantiles import FINEST_SHARE, MOST_VALUES
 from adomnia.methods.analysis import keys_of
 from adomnia.methods.contract import BadArgument, Factor, NumberColumn, Parameter
 from adomnia.methods.describe.cut_quantiles import Flow
@@ -70,6 +70,13 @@ def demand_few_cuts(by: Sequence[Factor], bins: int, *columns: NumberColumn) -> 
         )
 
 
+def demand_choosable(column: NumberColumn, argument: str = "column") -> None:
+    """Refuse a column of so many values that none of them can be chosen by rank."""
+    if column.domain.width >= MOST_VALUES:
+        why = f"can take over {MOST_VALUES:,} values, too many to choose from"
+        raise BadArgument(argument, why, "divide it by a constant in the bracketed SELECT, or bound it with CLAMP")
+
+
 @dataclass(frozen=True)
 class CutRows:
     """Noisy numbers of rows of one cell between its own cuts. `tied`: which bins of each column hold one value."""
@@ -102,7 +109,7 @@ class RankCuts:
         searched = [each for each in self.columns if not has_few_values(each, self.bins)]
         cuttings = [self._cutting(each, price, CHOOSE / max(1, len(searched)), COUNT) for each in searched]
         found = dict(zip(searched, (yield from self._find_edges(cuttings, price)), strict=True)) if searched else {}
-        edges = [found.get(each, list_values(each)) for each in self.columns]
+        edges = [found[each] if each in found else list_values(each) for each in self.columns]
         keys = [self._key(each, cuts) for each, cuts in zip(self.columns, edges, strict=True)]
         query = Query(self.relation, (*keys_of(*self.by), *apart, *keys), Rows())
         (counted,) = yield (Measure(query, price * COUNT if searched else price),)
@@ -110,6 +117,8 @@ class RankCuts:
 
     def _find_edges(self, cuttings: Sequence[Cutting], price: Price) -> Flow[list[Integers]]:
         """Cuts of every cell in rising order; where there are fewer than asked for, the last repeats."""
+        for cutting in cuttings:  # what cannot be drawn, however many values, is refused before anything is paid
+            _ = [cutting.choose_at(even_shares(bins)).mechanism for bins in (FEWEST_BINS, self.bins)]
         (rows,) = yield (Measure(self.query, price * ROWS),)
         fill = fill_bins if len(self.columns) == 1 else fill_table
         wanted = fill(np.asarray(rows.values, dtype=np.float64), cuttings[0].count_variance, self.bins)

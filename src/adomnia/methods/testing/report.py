@@ -1,6 +1,7 @@
 """The table that every test returns, its words, and what a test demands of its rows."""
 
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 
 import numpy as np
 
@@ -90,8 +91,8 @@ def demand_two_levels(factor: Factor, argument: str = "group") -> None:
         raise BadArgument(
             argument,
             f"must have two values, and {factor.name} has {len(factor.levels)}",
-            "write a condition, such as group => city = 'Oslo', or compare all groups with oneway_anova or"
-            " chi_square_test",
+            f"write a condition, such as {argument} => city = 'Oslo'"
+            + (", or compare all groups with oneway_anova, kruskal_wallis or chi_square_test" * (argument == "group")),
         )
 
 
@@ -102,4 +103,14 @@ def demand_spread(column: NumberColumn, argument: str = "column") -> None:
             argument,
             f"must be able to vary, and the bounds of {column.name} leave one value alone",
             "declare wider bounds, or test another column",
+        )
+
+
+def demand_possible(column: NumberColumn, mu: Fraction) -> None:
+    """Refuse a number that no mean, and no value, of a column can be."""
+    if not column.domain.lower <= mu <= column.domain.upper:
+        raise BadArgument(
+            "mu",
+            f"must lie within the bounds of {column.name}, where all values are cut, and {float(mu):g} does not",
+            f"give a number between {float(column.domain.lower):g} and {float(column.domain.upper):g}",
         )

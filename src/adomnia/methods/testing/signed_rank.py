@@ -16,10 +16,19 @@ from adomnia.methods.testing.adjustment import ADJUST
 from adomnia.methods.testing.binned import Histograms
 from adomnia.methods.testing.differences import size_of, subtract, subtract_number
 from adomnia.methods.testing.null_law import NullLaw, as_alternative
-from adomnia.methods.testing.rank_cuts import BINNED, TIED, CutRows, RankCuts, demand_few_cuts, rank_bins_parameter
+from adomnia.methods.testing.rank_cuts import (
+    BINNED,
+    TIED,
+    CutRows,
+    RankCuts,
+    demand_choosable,
+    demand_few_cuts,
+    rank_bins_parameter,
+)
 from adomnia.methods.testing.report import (
     ALTERNATIVE,
     demand_one_row_a_person,
+    demand_possible,
     demand_spread,
     returns,
     tabulate_test,
@@ -155,8 +164,11 @@ def build(frame: Frame, arguments: Arguments) -> SignedRank:
     demand_few_tables(by, 2 * bins)
     if other is not None and column.value == other.value:
         raise BadArgument("other", "is the same as column", "choose another column")
-    difference = subtract_number(column if other is None else subtract(column, other), mu)
+    pairs = column if other is None else subtract(column, other)
+    demand_possible(pairs, mu)
+    difference = subtract_number(pairs, mu)
     demand_spread(difference)
+    demand_choosable(size_of(difference))
     demand_few_cuts(by, bins, size_of(difference))
     half = difference.domain.step / 2
     relation = with_values(frame.relation, difference.value)

@@ -19,6 +19,7 @@ from adomnia.methods.testing.report import (
     ALTERNATIVE,
     HIDDEN_SPREAD,
     demand_one_row_a_person,
+    demand_possible,
     demand_spread,
     demand_two_levels,
     returns,
@@ -144,18 +145,9 @@ def build(frame: Frame, arguments: Arguments) -> OneMean | TwoMeans:
         return TwoMeans(relation, arguments["by"], column, group, arguments["mu"], arguments["alternative"])
     tested = column if other is None else subtract(column, other)
     demand_spread(tested)
-    _demand_possible(tested, arguments["mu"])
+    demand_possible(tested, arguments["mu"])
     relation = with_values(frame.relation, tested.value)
     return OneMean(relation, arguments["by"], tested, arguments["mu"], arguments["alternative"])
-
-
-def _demand_possible(column: NumberColumn, mu: Fraction) -> None:
-    if not column.domain.lower <= mu <= column.domain.upper:
-        raise BadArgument(
-            "mu",
-            f"must lie within the bounds of {column.name}, where all values are cut, and {float(mu):g} does not",
-            f"give a number between {float(column.domain.lower):g} and {float(column.domain.upper):g}",
-        )
 
 
 METHOD = Method(
