@@ -132,7 +132,7 @@ def raised_codes() -> set[str]:
 
 
 def shape(text: str) -> list[str]:
-    """What stays the same when noise is drawn again: the words, not the numbers, their bounds, the bars or the spaces."""
+    """What stays the same when noise is drawn again: words; not numbers or bounds, bars or spaces."""
     lines = (NUMBER.sub("#", line.strip()).replace("< #", "#") for line in text.splitlines())
     return [re.sub(r"─+", "─", re.sub(r"\s+", " ", line)) for line in lines]
 
