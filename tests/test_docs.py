@@ -132,8 +132,8 @@ def raised_codes() -> set[str]:
 
 
 def shape(text: str) -> list[str]:
-    """What stays the same when noise is drawn again: the words, not the numbers, the bars or the spaces."""
-    lines = (NUMBER.sub("#", line.strip()) for line in text.splitlines())
+    """What stays the same when noise is drawn again: words; not numbers or bounds, bars or spaces."""
+    lines = (NUMBER.sub("#", line.strip()).replace("< #", "#") for line in text.splitlines())
     return [re.sub(r"─+", "─", re.sub(r"\s+", " ", line)) for line in lines]
 
 
