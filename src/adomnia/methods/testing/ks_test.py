@@ -43,6 +43,8 @@ _BINNED = (
     "The distributions are compared at the cuts between bins. Between two cuts their difference may be larger, by at"
     " most the share of rows there."
 )
+_BINS = 32
+_LAW_BINS = 16  # their cuts are where they should be, so that fewer do
 _TAIL = 0.001  # of a law is beyond the outermost cuts
 
 
@@ -239,8 +241,8 @@ def _bound_largest(found: Floats, errors: Floats, confidence: float, cells: int)
 def build(frame: Frame, arguments: Arguments) -> KolmogorovSmirnov | KolmogorovSmirnovByRank:
     """The test that the arguments ask for."""
     demand_one_row_a_person(frame, "ks_test")
-    column, group, law, bins = arguments["column"], arguments["group"], arguments["law"], arguments["bins"]
-    by, parameters = arguments["by"], arguments["law_parameters"] or ()
+    column, group, law, by = arguments["column"], arguments["group"], arguments["law"], arguments["by"]
+    bins, parameters = arguments["bins"] or _BINS, arguments["law_parameters"] or ()
     demand_few_tables(by, 2 * bins)
     demand_spread(column)
     if (group is None) == (law is None):
@@ -250,7 +252,7 @@ def build(frame: Frame, arguments: Arguments) -> KolmogorovSmirnov | KolmogorovS
         cut = (
             split_finely(column, bins)
             if has_few_whole_numbers(column, bins)
-            else _cut_by_law(column, law, parameters, bins)
+            else _cut_by_law(column, law, parameters, arguments["bins"] or _LAW_BINS)
         )
         return KolmogorovSmirnov(with_values(frame.relation, column.value), by, cut, None, law, parameters)
     demand_two_levels(group)
@@ -302,7 +304,7 @@ METHOD = Method(
         Parameter("group", "factor", "a column of two values: the distributions of the two groups are compared"),
         Parameter("law", "choice", "the law that a column without groups is compared with", choices=tuple(LAWS)),
         Parameter("law_parameters", "numbers", "the parameters of the law: " + _describe_laws()),
-        rank_bins_parameter(32),
+        rank_bins_parameter(None, more=f". By default {_BINS}, and {_LAW_BINS} where it is compared with a law"),
         BY,
         ADJUST,
     ),

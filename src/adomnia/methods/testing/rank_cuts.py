@@ -42,10 +42,10 @@ _LEAST = 1e-12  # variances that are divided by
 _CONFIDENCE = Fraction(19, 20)
 
 
-def rank_bins_parameter(default: int, most: int = MOST_BINS) -> Parameter:
-    """The parameter that says how many bins there are."""
+def rank_bins_parameter(default: int | None, most: int = MOST_BINS, more: str = "") -> Parameter:
+    """The parameter that says how many bins there are; `more` is what else there is to say of it."""
     meaning = "how many bins there are at most; of few rows there are fewer, as a noisy number of them says"
-    return Parameter("bins", "integer", meaning, default=default, lower=FEWEST_BINS, upper=most)
+    return Parameter("bins", "integer", meaning + more, default=default, lower=FEWEST_BINS, upper=most)
 
 
 def has_few_values(column: NumberColumn, bins: int) -> bool:
