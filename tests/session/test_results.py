@@ -224,3 +224,28 @@ def test_a_table_of_counts_is_bought_by_its_error(owner):
     assert all(high - low <= 20 for low, high in answer.interval("count"))
     assert owner.sql("SELECT * FROM frequencies(data, factor => city)", error=10).replayed
     assert 0.2 < float(answer.receipt.event.events[0].epsilon) < 0.4
+
+
+RICH = "SELECT term, estimate, p_value FROM logit((SELECT pay > 60 AS rich, sex FROM data), formula => 'rich ~ sex'{})"
+
+
+@pytest.mark.parametrize("first", ["", ", exponentiate => TRUE"])
+def test_odds_ratios_are_free_of_charge_whichever_way_was_paid_for(owner, first):
+    owner.sql(RICH.format(first), epsilon=20)
+    plain, ratios = (owner.sql(RICH.format(each), epsilon=20) for each in ("", ", exponentiate => TRUE"))
+    assert plain.replayed
+    assert ratios.replayed
+    assert plain["p_value"] == ratios["p_value"]
+    told = [(one, two) for one, two in zip(plain["estimate"], ratios["estimate"], strict=True) if one is not None]
+    assert [two for _, two in told] == pytest.approx([np.exp(one) for one, _ in told])
+    for ends, ratio_ends in zip(plain.interval("estimate"), ratios.interval("estimate"), strict=True):
+        assert ratio_ends == pytest.approx(np.exp(ends))
+    assert any("odds ratios" in note for note in ratios.notes)
+    assert not any("odds ratios" in note for note in plain.notes)
+    assert sent(ratios).interval("estimate") == ratios.interval("estimate")
+
+
+def test_a_quote_tells_the_error_of_what_is_shown(owner):
+    plain, ratios = (owner.price(RICH.format(each), epsilon=1) for each in ("", ", exponentiate => TRUE"))
+    assert plain.outputs[0].error != ratios.outputs[0].error
+    assert plain.event == ratios.event

@@ -36,6 +36,9 @@ def numbers(part, exact):
 
 def same(given, expected, exact):
     shown = [numbers(describe(each), exact=True) for each in given]
+    for now, then in zip(shown, expected, strict=True):
+        if "model" in then:  # a model may tell more than it did, of the same measurements, and nothing otherwise
+            now["model"] = {name: each for name, each in now["model"].items() if name in then["model"]}
     return shown == [numbers(each, exact) for each in expected]
 
 

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.methods.testing.adjustment import adjust_table
 from adomnia.plans.cells import Cells
 from adomnia.plans.plan import Plan
 from adomnia.plans.ranks import sort_cells
@@ -39,9 +38,9 @@ def find_levels(plan: Plan, estimates: Mapping[Statistic, Estimate]) -> Sequence
 
 
 def find_table(plan: Plan, results: Mapping[Statistic, Result]) -> ResultTable | None:
-    """The table among the results, its p-values adjusted as was asked; a plan that has one has nothing else."""
+    """The table among the results, as the question shows it; a plan that has one has nothing else."""
     found = next((each for each in results.values() if isinstance(each, ResultTable)), None)
-    return found if found is None or plan.view is None else adjust_table(found, plan.view.adjust)
+    return found if found is None or plan.view is None else plan.view.adapt(found)
 
 
 def find_estimates(results: Mapping[Statistic, Result]) -> dict[Statistic, Estimate]:

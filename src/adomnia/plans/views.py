@@ -11,7 +11,8 @@ from typing import ClassVar, TypeAlias, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.methods.testing.adjustment import COLUMN, NONE
+from adomnia.methods.models.coefficients import ESTIMATE, exponentiate_table
+from adomnia.methods.testing.adjustment import NONE, P_VALUE, adjust_table
 from adomnia.statistics.contract import Fact, ResultTable
 
 Constant: TypeAlias = Fraction | str | bool | date | None
@@ -55,11 +56,23 @@ class TableView:
     order: tuple[TableOrder, ...] = ()
     left_out: tuple[str, ...] = ()  # columns of the rows that a release of all of them cannot have
     adjust: str = NONE  # how p-values are adjusted for their number, before rows are chosen by them
+    exponentiate: bool = False  # whether ratios stand in the place of coefficients
+
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """What is computed otherwise than usual from the same measurements."""
+        return (*((self.adjust,) if self.adjust != NONE else ()), *(("exponentiate",) if self.exponentiate else ()))
 
     def identify_column(self, column: str) -> tuple[str, ...]:
         """What tells a column of the table from others that are computed from the same measurements."""
-        adjusted = self.adjust != NONE and column == COLUMN
-        return ("column", column, self.adjust) if adjusted else ("column", column)
+        own = {P_VALUE: self.adjust != NONE and self.adjust, ESTIMATE: self.exponentiate and "exponentiate"}
+        changed = own.get(column)
+        return ("column", column, changed) if changed else ("column", column)
+
+    def adapt(self, table: ResultTable) -> ResultTable:
+        """The table with what is computed otherwise."""
+        adjusted = adjust_table(table, self.adjust)
+        return exponentiate_table(adjusted) if self.exponentiate else adjusted
 
 
 def choose_rows(view: TableView, table: ResultTable) -> NDArray[np.intp]:

@@ -23,7 +23,7 @@ from adomnia.privacy.keys import key_cells
 from adomnia.privacy.matrices import Combination
 from adomnia.privacy.queries import Query
 from adomnia.privacy.vectors import Vector
-from adomnia.statistics.contract import Estimate, Measure, Measured, Result, Statistic
+from adomnia.statistics.contract import Estimate, Measure, Measured, Result, ResultTable, Statistic
 from adomnia.statistics.linear import linear
 from adomnia.statistics.presence import is_parted
 from adomnia.statistics.rings import Ring
@@ -83,8 +83,9 @@ class Supposed:
         if (statistic, rows) not in self._known:
             spend(count_steps(statistic))
             paid = self._paid[statistic]
-            if self._plan.view is not None:  # a method, which is alone in its plan
-                self._known[statistic, rows] = drive(*paid, rows)[1]  # type: ignore[arg-type]  # it is hashed by its fields
+            if (view := self._plan.view) is not None:  # a method, which is alone in its plan
+                found = drive(*paid, rows)[1]  # type: ignore[arg-type]  # it is hashed by its fields
+                self._known[statistic, rows] = view.adapt(found) if isinstance(found, ResultTable) else found
             else:
                 with np.errstate(all="ignore"):
                     self._known[statistic, rows] = _drive(*paid, rows, self._measured.setdefault(rows, {}))

@@ -18,7 +18,6 @@ from zlib import compress, decompress
 import numpy as np
 
 from adomnia.errors import Refusal
-from adomnia.methods.testing.adjustment import NONE
 from adomnia.plans.canonical import canonical
 from adomnia.plans.formulas import Over, walk
 from adomnia.plans.plan import Once
@@ -62,8 +61,8 @@ def describe_form(plan: Plan) -> AnswerForm:
     end = (plan.limit, plan.offset)
     if plan.view is not None:
         terms = tuple(_hash(plan.view.identify_column(column)) for _, column in plan.view.columns)
-        way = () if plan.view.adjust == NONE else (plan.view.adjust,)
-        return AnswerForm(_hash((plan.view.columns, plan.view.condition, plan.view.order, *end, *way)), terms)
+        told = (plan.view.columns, plan.view.condition, plan.view.order, *end, *plan.view.changes)
+        return AnswerForm(_hash(told), terms)
     sources = tuple(output.source for output in plan.outputs)
     layout = _hash((sources, plan.order, plan.having, plan.inner, plan.sets, *end))
     return AnswerForm(layout, tuple(None if isinstance(each, Key) else _hash_term(each, plan) for each in sources))

@@ -114,3 +114,11 @@ def test_a_cell_that_nobody_is_in_may_be_there_all_the_same():
     _, upper = table_of(ask_weighted(), EXACT, data).estimates["share"].interval(0.95, 1)
     usual = (data["w"] ** 2).sum() / data["w"].sum()
     assert upper[1] == pytest.approx(3.84 * usual / data["w"].sum(), rel=0.3)  # as Wilson's
+
+
+def test_the_whole_is_its_own_share_for_certain():
+    table = table_of(ask_weighted(), EPSILON, draw_weighted(2000, 4))
+    for name, places in (("share", [11]), ("row_share", [2, 5, 8, 11]), ("column_share", [9, 10, 11])):
+        lower, upper = table.estimates[name].interval(0.95, 1)
+        assert lower[places] == pytest.approx(1.0)
+        assert upper[places] == pytest.approx(1.0)

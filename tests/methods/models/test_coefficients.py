@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from adomnia.methods.models.coefficients import RETURNS, Coefficients, with_ratio
+from adomnia.methods.models.coefficients import RETURNS, Coefficients, exponentiate_table
 from adomnia.methods.models.design import build_design
 from kit.analyses import frame
 
@@ -46,9 +46,12 @@ def test_it_says_what_intervals_are_about():
 
 def test_a_ratio_is_exp_of_the_estimate_and_of_the_ends_of_its_interval():
     found = Coefficients(DESIGN, np.array([1.0, -800.0, 900.0]), np.diag([1.0, 1.0, 1e6]), np.array([True, True, True]))
-    table = found.tabulate("logit", "population", (), "odds_ratio")
-    assert (*table.labels, *table.estimates, *table.facts) == tuple(with_ratio("odds_ratio", "a ratio"))
-    ratio, estimate = table.estimates["odds_ratio"], table.estimates["estimate"]
+    plain = found.tabulate("logit", "population", ())
+    table = exponentiate_table(plain)
+    assert (*table.labels, *table.estimates, *table.facts) == tuple(RETURNS)
+    assert table.notes[-1].startswith("Estimates are odds ratios")
+    assert table.facts["standard_error"]() == plain.facts["standard_error"]()
+    ratio, estimate = table.estimates["estimate"], plain.estimates["estimate"]
     assert ratio.values[0] == pytest.approx(np.e)
     assert np.all(np.isfinite(ratio.values))  # those of 900 are beyond doubles
     for cells in (1, 3):
@@ -61,7 +64,7 @@ def test_a_ratio_is_exp_of_the_estimate_and_of_the_ends_of_its_interval():
 
 def test_a_ratio_without_reply_can_be_anything():
     found = Coefficients(DESIGN, np.array([1.0, 2.0, 3.0]), np.eye(3), np.array([True, False, True]))
-    ratio = found.tabulate("logit", "population", (), "odds_ratio").estimates["odds_ratio"]
+    ratio = exponentiate_table(found.tabulate("poisson", "population", ())).estimates["estimate"]
     assert np.isnan(ratio.values).tolist() == [False, True, False]
     assert [end[1] for end in ratio.interval(0.95, 1)] == [0.0, np.inf]
 

@@ -9,6 +9,7 @@ from pandas import DataFrame
 from statsmodels.genmod.families import Binomial
 
 from adomnia.errors import Refusal
+from adomnia.methods.models.coefficients import exponentiate_table
 from adomnia.methods.models.logit import METHOD
 from adomnia.methods.models.prediction import predict
 from adomnia.pricing.parts import amount
@@ -60,16 +61,16 @@ def test_without_noise_it_is_the_fit_of_statsmodels(formula, price):
 
 def test_odds_ratios_and_the_test_of_all_terms_are_those_of_statsmodels():
     data = draw(1500)
-    table = analyse(build("y ~ x + z + C(city)"), ENDLESS[0], data, SeededBits("known"))
+    table = exponentiate_table(analyse(build("y ~ x + z + C(city)"), ENDLESS[0], data, SeededBits("known")))
     fit = smf.logit("y ~ x + z + C(city)", DataFrame({name: data[name] for name in ("y", "x", "z", "city")})).fit(
         disp=0
     )
     expected = dict(zip((name.replace("C(city)[T.", "city[") for name in fit.params.index), fit.params, strict=True))
     ends = {name.replace("C(city)[T.", "city["): tuple(np.exp(fit.conf_int().loc[name])) for name in fit.params.index}
-    lower, upper = table.estimates["odds_ratio"].interval(0.95, 1)
+    lower, upper = table.estimates["estimate"].interval(0.95, 1)
     for row, term in enumerate(table.labels["term"]):
         name = term.replace("(Intercept)", "Intercept")
-        assert table.estimates["odds_ratio"].values[row] == pytest.approx(np.exp(expected[name]), rel=0.02)
+        assert table.estimates["estimate"].values[row] == pytest.approx(np.exp(expected[name]), rel=0.02)
         assert (lower[row], upper[row]) == pytest.approx(ends[name], rel=0.03)
     wald = fit.wald_test(np.eye(5)[1:], use_f=False, scalar=True)
     assert table.model["wald"]["chi_square"] == pytest.approx(float(wald.statistic), rel=0.03)

@@ -7,7 +7,7 @@ import pytest
 from statsmodels.stats.multitest import multipletests
 
 from adomnia.methods.registry import METHODS
-from adomnia.methods.testing.adjustment import ADJUST, COLUMN, NONE, adjust_p_values, adjust_table
+from adomnia.methods.testing.adjustment import ADJUST, NONE, P_VALUE, adjust_p_values, adjust_table
 from adomnia.statistics.contract import ResultTable
 
 THEIRS = {"holm": "holm", "bonferroni": "bonferroni", "bh": "fdr_bh"}
@@ -43,6 +43,6 @@ def test_every_method_with_several_p_values_offers_it_and_no_other():
     several = {
         name
         for name, method in METHODS.items()
-        if COLUMN in method.returns and (method.chapter == "models" or method.parameter("by"))
+        if P_VALUE in method.returns and (method.chapter == "models" or method.parameter("by"))
     }
     assert {name for name, method in METHODS.items() if ADJUST in method.parameters} == several

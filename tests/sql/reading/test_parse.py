@@ -155,3 +155,12 @@ class Dialect(DuckDB):
 def test_a_comment_in_a_comment_must_end_too():
     assert refused("SELECT COUNT(*) FROM people /* a /* b */").code == "syntax_error"
     assert parse("SELECT COUNT(*) FROM people /* a /* b */ */")
+
+
+@pytest.mark.parametrize("name", ["ƒ", "ƒage", "ƒƒ"])
+def test_no_letter_of_a_name_is_lost(name):
+    """Functions are marked while the parser reads, by a character that no text may have."""
+    (column,) = parse(f'SELECT "{name}" FROM people').expressions
+    assert column.name == name
+    with pytest.raises(Refusal):
+        parse(f"SELECT {name} FROM people")

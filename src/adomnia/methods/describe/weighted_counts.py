@@ -62,7 +62,8 @@ class WeightedCounts:
         variance, fourth = self.cumulants
         usual = np.maximum(whole.squares, 0.0) / np.maximum(whole.values, 1e-9)
         few = _FEW * usual**2 * population
-        own, rest = np.maximum(self.squares, few), np.maximum(whole.squares - self.squares, few)
+        beside = whole.noises > self.noises  # else it is the whole itself
+        own, rest = np.maximum(self.squares, few), np.maximum(whole.squares - self.squares, few) * beside
         square = (variance * self.noises + own, variance * self.noises + own, variance * whole.noises + own + rest)
         plain = NoisyRatio(self.values, whole.values, square, np.zeros_like(self.values), (0.0, 1.0))
         share = plain.values

@@ -1,13 +1,14 @@
 """The table of a fitted model: coefficients with intervals, standard errors and tests."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.methods.contract import Parameter
 from adomnia.methods.models.design import Design
 from adomnia.statistics.contract import Bounds, Estimate, Fact, Floats, ResultTable
 from adomnia.statistics.p_values import EXPLAINED, bound_p_values
@@ -19,18 +20,20 @@ RETURNS = {
     "statistic": "the estimate in standard errors",
     "p_value": f"how probable a statistic that far from zero is if the coefficient is zero; {EXPLAINED}",
 }
+ESTIMATE = "estimate"
+_RATIOS = {"logit": "odds ratios", "poisson": "rate ratios"}
+EXPONENTIATE = Parameter(
+    "exponentiate",
+    "boolean",
+    "tell odds or rate ratios in the place of coefficients: exp of them and of the ends of intervals; free of charge",
+    default=False,
+)
 _LARGEST = 700.0  # exp of more is beyond doubles
 _ALONE = 1e-10  # of a variance that no other estimate tells: with less, coefficients are not told apart
 _ABOUT = {
     "population": "Intervals are about the population that the people are a sample of: they hold sampling and noise.",
     "data": "Intervals are about the coefficients of the data itself, without noise.",
 }
-
-
-def with_ratio(name: str, meaning: str) -> dict[str, str]:
-    """The columns of a table that has exp of the coefficients, too."""
-    first = ("term", "estimate")
-    return {**{each: RETURNS[each] for each in first}, name: meaning, **RETURNS}
 
 
 @dataclass(frozen=True)
@@ -52,13 +55,13 @@ class Coefficients:
         """Which coefficients there is a reply for."""
         return np.asarray(self.carried & np.isfinite(self.values) & np.isfinite(self.errors))
 
-    def tabulate(self, kind: str, inference: str, notes: Sequence[str], ratio: str = "") -> ResultTable:
-        """One row for each coefficient; `ratio` is what exp of a coefficient is called, where that means something."""
+    def tabulate(self, kind: str, inference: str, notes: Sequence[str]) -> ResultTable:
+        """One row for each coefficient."""
         estimate = Estimate(np.where(self.told, self.values, np.nan), self._bound, "Newton's method on noisy sums")
         statistic = self.values / self.errors
         return ResultTable(
             {"term": self.design.names},
-            {"estimate": estimate, **({ratio: exponentiate(estimate)} if ratio else {})},
+            {ESTIMATE: estimate},
             notes=(*notes, _ABOUT[inference], *self._test_all(inference), *self._explain_silence()),
             figure={"kind": "points", "x": "term", "y": "estimate"},
             facts={
@@ -132,8 +135,17 @@ class Coefficients:
         }
 
 
-def exponentiate(estimate: Estimate) -> Estimate:
-    """The ratio of odds or rates that a coefficient means: exp of it and of the ends of its interval."""
+def exponentiate_table(table: ResultTable) -> ResultTable:
+    """The table with ratios of odds or rates in the place of coefficients, and a note that says so."""
+    note = (
+        f"Estimates are {_RATIOS[table.model['kind']]}: exp of the coefficients and of the ends of their intervals. "
+        "Standard errors and statistics are those of the coefficients."
+    )
+    changed = {**table.estimates, ESTIMATE: _exponentiate(table.estimates[ESTIMATE])}
+    return replace(table, estimates=changed, notes=(*table.notes, note))
+
+
+def _exponentiate(estimate: Estimate) -> Estimate:
 
     def interval(confidence: float, cells: int) -> Bounds:
         lower, upper = (np.asarray(end) for end in estimate.interval(confidence, cells))

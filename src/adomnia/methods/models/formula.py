@@ -226,6 +226,8 @@ class _Reader:
                 atom = self._poly()
             case "log":
                 atom = _number_atom(self._numeric(), token.offset)
+            case "offset":
+                raise self._refusal("calls offset, which is an argument here", "ask poisson(..., exposure => x)")
             case name:
                 raise self._refusal(
                     f"calls {name}, and knows C, I, poly and log only",

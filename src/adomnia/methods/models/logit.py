@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import INFERENCE, Arguments, BadArgument, Frame, Method, NumberColumn, Parameter
-from adomnia.methods.models.coefficients import with_ratio
+from adomnia.methods.models.coefficients import EXPONENTIATE, RETURNS
 from adomnia.methods.models.design import build_design
 from adomnia.methods.models.formula import ARGUMENT
 from adomnia.methods.models.newton import GeneralisedLinear, check_model
@@ -38,7 +38,6 @@ class Logit(GeneralisedLinear):
 
     tag: ClassVar[str] = "Logit"
     name: ClassVar[str] = "logit"
-    ratio: ClassVar[str] = "odds_ratio"
 
     @property
     def limits(self) -> tuple[Fraction, Fraction]:
@@ -130,15 +129,12 @@ METHOD = Method(
     parameters=(
         Parameter(ARGUMENT, "formula", "the outcome and what explains it: 'rich ~ age + C(city)'", required=True),
         WEIGHT,
+        EXPONENTIATE,
         ADJUST,
         INFERENCE,
     ),
     build=_build,
-    returns=with_ratio(
-        "odds_ratio",
-        "exp of the estimate: how many times the odds grow where the column grows by 1; "
-        "of the intercept the odds where all columns are 0",
-    ),
+    returns=RETURNS,
     example="SELECT * FROM logit((SELECT salary > 60000 AS rich, age, sex FROM people), formula => 'rich ~ age + sex')",
     elsewhere={
         "R": "glm(family = binomial)",

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from math import exp, expm1, inf
-from typing import ClassVar, Self, TypeAlias
+from typing import Self, TypeAlias
 
 import numpy as np
 
@@ -76,7 +76,6 @@ _Looking: TypeAlias = Generator[Round, tuple[Measured, ...], Evidence]
 class GeneralisedLinear(Analysis):
     """A model whose linear predictor tells the mean of the response. A family of responses is a subclass."""
 
-    ratio: ClassVar[str]  # what exp of a coefficient is called
     relation: Relation
     design: Design
     inference: str
@@ -218,7 +217,7 @@ class GeneralisedLinear(Analysis):
         back = scene.coordinates.to_columns
         found = Coefficients(self.design, back @ reached, back @ covariance @ back.T, last.carried)
         notes = (self.describe_rows(*facts), *([_STOPPED] if stopped else []))
-        return found.tabulate(self.name, self.inference, notes, self.ratio)
+        return found.tabulate(self.name, self.inference, notes)
 
     def describe_rows(self, rounds: int, counted: float) -> str:
         """How many rows there are about; none is public."""

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import INFERENCE, Arguments, BadArgument, Frame, Method, NumberColumn, Parameter
-from adomnia.methods.models.coefficients import with_ratio
+from adomnia.methods.models.coefficients import EXPONENTIATE, RETURNS
 from adomnia.methods.models.design import build_design, take_logarithm
 from adomnia.methods.models.formula import ARGUMENT
 from adomnia.methods.models.newton import GeneralisedLinear, check_model
@@ -34,7 +34,6 @@ class Poisson(GeneralisedLinear):
 
     tag: ClassVar[str] = "Poisson"
     name: ClassVar[str] = "poisson"
-    ratio: ClassVar[str] = "rate_ratio"
     offset: NumberColumn | None = field(default=None, metadata={LATER: True})
 
     @property
@@ -138,15 +137,12 @@ METHOD = Method(
             "how long or how often events were counted in a row, above zero: its logarithm is added to the predictor",
         ),
         WEIGHT,
+        EXPONENTIATE,
         ADJUST,
         INFERENCE,
     ),
     build=_build,
-    returns=with_ratio(
-        "rate_ratio",
-        "exp of the estimate: how many times the expected count grows where the column grows by 1; "
-        "of the intercept the count where all columns are 0",
-    ),
+    returns=RETURNS,
     example=(
         "SELECT * FROM poisson((SELECT LEAST(FLOOR(age / 10), 12) AS decades, sex FROM people), "
         "formula => 'decades ~ sex')"

@@ -15,7 +15,7 @@ from adomnia.methods.contract import Parameter
 from adomnia.statistics.contract import Fact, Floats, ResultTable
 
 NONE = "none"
-COLUMN = "p_value"
+P_VALUE = "p_value"
 
 
 def _bonferroni(ordered: Floats) -> Floats:
@@ -65,8 +65,8 @@ def adjust_table(table: ResultTable, way: str) -> ResultTable:
     """The table with adjusted p-values, and a note that says so."""
     if way == NONE:
         return table
-    raw = table.facts[COLUMN]
+    raw = table.facts[P_VALUE]
     many = sum(each is not None for each in raw())
     note = f"p-values are adjusted for {many} test{'s' if many != 1 else ''} by {_WAYS[way][0]}."
-    adjusted = {**table.facts, COLUMN: lambda: adjust_p_values(raw(), way)}
+    adjusted = {**table.facts, P_VALUE: lambda: adjust_p_values(raw(), way)}
     return replace(table, facts=adjusted, notes=(*table.notes, note))

@@ -51,7 +51,7 @@ def plan_method(select: exp.Select, call: exp.Func, catalog: Catalog, confidence
             "duplicate_alias", call, "has a column of its own called like one of its rows'", fix, f"{method.name}()"
         )
     view = ViewReader(table.alias or method.name, (*by, *method.returns)).read_view(select)
-    view = replace(view, adjust=arguments.get("adjust", NONE))
+    view = replace(view, adjust=arguments.get("adjust", NONE), exponentiate=arguments.get("exponentiate", False))
     if method.shows is show_columns:
         view = replace(view, left_out=list_left_out(given.frame, arguments))
     _refuse_large(call, given, analysis)

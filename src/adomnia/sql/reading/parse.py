@@ -36,7 +36,7 @@ _CONTROLS = re.compile(
 _SEPARATORS = re.compile("[\x85\u2028\u2029]")
 
 _DIALECT = DuckDB()
-_MARK = "\N{LATIN SMALL LETTER F WITH HOOK}"  # no name that is written without quotes can begin with it
+_MARK = "\x01"  # no name can begin with it, in quotes or without: such characters are refused
 _TYPES = DuckDB.parser_class.TYPE_TOKENS
 _SPELLINGS = {
     TokenType.HEREDOC_STRING: "A text between dollar signs",
