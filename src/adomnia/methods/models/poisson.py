@@ -111,7 +111,7 @@ def _build(frame: Frame, arguments: Arguments) -> Poisson:
     rows, offset = design.complete_cases(frame.relation), _read_exposure(arguments.get("exposure"))
     weights = read_weights(arguments)
     rows = with_values(rows, *(each.value for each in (offset, weights) if each is not None))
-    return Poisson(rows, design, arguments["inference"], weights, offset)
+    return Poisson(rows, design, arguments["inference"], weights, offset=offset)
 
 
 def _read_exposure(exposure: NumberColumn | None) -> NumberColumn | None:
