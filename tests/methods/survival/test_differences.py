@@ -20,9 +20,9 @@ INTERVALS = 20
 every_noise = pytest.mark.parametrize("noise", NOISES.values(), ids=NOISES)
 
 
-def tables(n, times, shares=(0.5, 0.5), rates=(1, 1), ends=(2.5, 2.5)):
+def tables(n, times, shares=(0.5, 0.5), rates=(1, 1), ends=(2.5, 2.5), seed=()):  # noqa: PLR0913, PLR0917 - a design
     """Counts by table, group, event and interval; exponential times, censored evenly and at 2."""
-    generator = np.random.default_rng(n)
+    generator = np.random.default_rng([n, *seed])
     group = generator.choice(len(shares), size=(times, n), p=shares)
     event = generator.exponential(1, (times, n)) / np.array(rates)[group]
     seen = generator.uniform(0, 1, (times, n)) * np.array(ends)[group]
@@ -33,9 +33,9 @@ def tables(n, times, shares=(0.5, 0.5), rates=(1, 1), ends=(2.5, 2.5)):
     return found
 
 
-def p_values(counts, noise, *, believed=None):
+def p_values(counts, noise, *, believed=None, seed=1):
     """Of tables with noise, by who believes in that variance of it."""
-    noisy = counts + np.rint(draw_again(noise, np.random.default_rng(1), counts.shape))
+    noisy = counts + np.rint(draw_again(noise, np.random.default_rng(seed), counts.shape))
     after = noisy[..., INTERVALS:].reshape(*noisy.shape[:2], 2)
     variance = variance_of(noise) if believed is None else believed
     events, censored = noisy[..., 1, :INTERVALS], noisy[..., 0, :INTERVALS]
@@ -74,8 +74,9 @@ def test_equal_groups_are_told_apart_at_the_stated_rate(design, noise, n):
 @every_noise
 @pytest.mark.parametrize("n", [300, 1_000, 10_000])
 def test_equal_groups_are_told_apart_at_the_stated_rate_in_many_tables(noise, n):
-    rejected = np.mean([(p_values(tables(n, 500), noise) < 0.05).mean() for _ in range(8)])
-    assert 0.02 <= rejected <= 0.06
+    """Of 4,000 tests at 5.5%, more than 7.8% reject in one of 10**9 runs (binomial); at 3%, fewer than 1.5%."""
+    runs = [(p_values(tables(n, 500, seed=(run,)), noise, seed=run) < 0.05).mean() for run in range(8)]
+    assert 0.015 <= np.mean(runs) <= 0.078
 
 
 def test_who_knows_nothing_of_the_noise_rejects_too_often():
