@@ -33,3 +33,26 @@ def test_no_rows_leave_shares_within_zero_and_one():
         ]
         lower, upper = share.interval(0.95, 1)
         assert ((lower >= 0) & (lower <= share.values) & (share.values <= upper) & (upper <= 1)).all()
+
+
+@pytest.mark.parametrize("inference", ["population", "data"])
+def test_with_a_weight_they_are_sums_of_weights(inference):
+    given = frame({"w": (0, 8)}, {"city": ("A", "B", "C")}, whole=("w",))
+    random = np.random.default_rng(0)
+    data = {"city": random.choice(np.array(["A", "B", "C"], dtype=object), 3000, p=[0.7, 0.25, 0.05])}
+    data["w"] = random.integers(0, 9, 3000).astype(float)
+    asked = build("frequencies", given, factor=given.factors["city"], weight=given.numbers["w"], inference=inference)
+    table = table_of(asked, EXACT, data)
+    sums = np.array([data["w"][data["city"] == city].sum() for city in "ABC"])
+    assert table.estimates["count"].values == pytest.approx(sums, abs=10)
+    assert table.estimates["share"].values == pytest.approx(sums / sums.sum(), abs=0.001)
+    lower, upper = table.estimates["share"].interval(0.95, 1)
+    errors = [
+        np.sqrt((data["w"] ** 2 * ((data["city"] == city) - share) ** 2).sum()) / sums.sum()
+        for city, share in zip("ABC", sums / sums.sum(), strict=True)
+    ]
+    if inference == "population":
+        assert upper - lower == pytest.approx(2 * 1.96 * np.array(errors), rel=0.06)
+    else:
+        assert np.all(upper - lower < errors)
+    assert "Counts are sums of weights." in table.notes

@@ -137,7 +137,7 @@ METHOD = Method(
     {
         "row": "a value of the first column",
         "column": "a value of the second",
-        "count": "rows that hold both; with weights, the sum of their weights",
+        "count": "rows that hold both; with a weight, the sum of their weights",
         "share": "their share of all rows in the table",
         "row_share": "their share of the rows that hold the first",
         "column_share": "their share of the rows that hold the second",

@@ -1,21 +1,25 @@
 """One-way tables: how many rows hold each value of a column, and which share."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
-from adomnia.methods.analysis import SingleRound, keys_of
-from adomnia.methods.contract import BY, INFERENCE, Arguments, Factor, Frame, Method, Parameter
+from adomnia.methods.analysis import SingleRound, keys_of, with_values
+from adomnia.methods.contract import BY, INFERENCE, Arguments, Factor, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.describe.counted_shares import NoisyCounts
 from adomnia.methods.describe.error_laws import noise_cumulants
 from adomnia.methods.describe.inference import read_inference
-from adomnia.privacy.aggregates import Rows
+from adomnia.methods.describe.noisy_ratios import NoisyRatio
+from adomnia.methods.describe.weighted_counts import WEIGHTED_NOTE, WeightedCounts, weight_vector
+from adomnia.methods.sampling_weights import WEIGHT, read_weights
+from adomnia.privacy.aggregates import Aggregate, Rows
+from adomnia.privacy.kinds import LATER
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
-from adomnia.statistics.contract import Measured, ResultTable
+from adomnia.statistics.contract import Estimate, Measured, ResultTable
 
 COUNTS_NOTE = "Counts are about the data."
 _SHARES = {
@@ -41,23 +45,34 @@ class Frequencies(SingleRound):
     by: tuple[Factor, ...]
     factor: Factor
     population: bool
+    weights: NumberColumn | None = field(default=None, metadata={LATER: True})
 
     @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
-        return ((Query(self.relation, keys_of(*self.by, self.factor), Rows()), Fraction(1)),)
+        counted: Aggregate = Rows()
+        if self.weights is not None:
+            counted = weight_vector(self.weights, population=self.population)
+        return ((Query(self.relation, keys_of(*self.by, self.factor), counted), Fraction(1)),)
 
     def tabulate(self, *measured: Measured) -> ResultTable:
-        counts = np.asarray(measured[0].values, dtype=np.float64)
-        law = noise_cumulants(measured[0])
-        counted = NoisyCounts(counts, np.ones(len(counts)), law)
-        whole = NoisyCounts(np.full(len(counts), counts.sum()), np.full(len(counts), float(len(counts))), law)
-        share = counted.share_of(whole, population=self.population).estimate("noisy count / noisy count of all")
+        count, share = self._read(measured[0])
+        weighted = () if self.weights is None else (WEIGHTED_NOTE,)
         return ResultTable(
             {"value": self.factor.levels},
-            {"count": counted.estimate(), "share": share},
-            (COUNTS_NOTE, note_shares(population=self.population)),
+            {"count": count, "share": share.estimate("noisy count / noisy count of all")},
+            (COUNTS_NOTE, *weighted, note_shares(population=self.population)),
             {"kind": "bars", "x": "value", "y": "count"},
         )
+
+    def _read(self, measured: Measured) -> tuple[Estimate, NoisyRatio]:
+        """The counts, and their shares of all."""
+        if self.weights is not None:
+            found = WeightedCounts.of(measured, self.weights, population=self.population)
+            return found.estimate(), found.share_of(found.whole, population=self.population)
+        counts, law = np.asarray(measured.values, dtype=np.float64), noise_cumulants(measured)
+        counted = NoisyCounts(counts, np.ones(len(counts)), law)
+        whole = NoisyCounts(np.full(len(counts), counts.sum()), np.full(len(counts), float(len(counts))), law)
+        return counted.estimate(), counted.share_of(whole, population=self.population)
 
 
 def note_shares(*, population: bool) -> str:
@@ -66,17 +81,22 @@ def note_shares(*, population: bool) -> str:
 
 
 def _build(frame: Frame, arguments: Arguments) -> Frequencies:
-    population = read_inference(frame, arguments, "frequencies")
-    return Frequencies(frame.relation, arguments["by"], arguments["factor"], population)
+    population, weights = read_inference(frame, arguments, "frequencies"), read_weights(arguments)
+    rows = frame.relation if weights is None else with_values(frame.relation, weights.value)
+    return Frequencies(rows, arguments["by"], arguments["factor"], population, weights)
 
 
 METHOD = Method(
     "frequencies",
     "describe",
     "How many rows hold each value of a column, and which share.",
-    (Parameter("factor", "factor", "the column, whose values are declared", required=True), BY, INFERENCE),
+    (Parameter("factor", "factor", "the column, whose values are declared", required=True), WEIGHT, BY, INFERENCE),
     _build,
-    {"value": "a declared value", "count": "rows that hold it", "share": "their share of the rows that hold any"},
+    {
+        "value": "a declared value",
+        "count": "rows that hold it; with a weight, the sum of their weights",
+        "share": "their share of the rows that hold any",
+    },
     "SELECT * FROM frequencies(people, factor => city)",
     {"R": "table, prop.table", "SAS": "PROC FREQ", "pandas": "Series.value_counts"},
 )

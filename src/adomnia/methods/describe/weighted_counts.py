@@ -43,6 +43,13 @@ class WeightedCounts:
         noises = np.full(entries.shape[:-1], float(entries.shape[-1]))
         return cls(entries.sum(axis=-1), squares, noises, (variance * unit**2, fourth * unit**4))
 
+    @property
+    def whole(self) -> "WeightedCounts":
+        """The sum of all cells, beside each of them."""
+        parts = (np.full(each.shape, each.sum()) for each in (self.values, self.squares, self.noises))
+        values, squares, noises = parts
+        return WeightedCounts(values, squares, noises, self.cumulants)
+
     def estimate(self) -> Estimate:
         """The sums of weights in the data."""
         variance, fourth = (self.noises * each for each in self.cumulants)
