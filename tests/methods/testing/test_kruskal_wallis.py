@@ -24,7 +24,7 @@ ROWS = frame({"x": (0, 500_000), "n": (0, 4)}, {"g": ("a", "b", "c"), "one": ("o
 X, N, G = ROWS.numbers["x"], ROWS.numbers["n"], ROWS.factors["g"]
 MONEY = build("kruskal_wallis", ROWS, column=X, group=G)
 FEW = build("kruskal_wallis", ROWS, column=N, group=G)
-TRIALS = 25
+TRIALS = 20
 
 
 def draw(random, rows=600, higher=0.0, sizes=(0.5, 0.3, 0.2)):

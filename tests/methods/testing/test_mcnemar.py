@@ -25,7 +25,7 @@ ROWS = frame(levels={"s": ("no", "yes"), "t": ("no", "yes"), "u": ("ill", "well"
 S, T = ROWS.factors["s"], ROWS.factors["t"]
 TEST = build("mcnemar", ROWS, column=S, other=T)
 WORDS = np.array(["no", "yes"], dtype=object)
-TRIALS = 60
+TRIALS = 40
 
 
 def draw(random, rows=400, more=0.0, change=0.3):

@@ -26,7 +26,7 @@ X, Y, N, M = (ROWS.numbers[name] for name in "xynm")
 MONEY = build("spearman", ROWS, column=X, other=Y)
 FEW = build("spearman", ROWS, column=N, other=M)
 MIXED = build("spearman", ROWS, column=X, other=N)
-TRIALS = 25
+TRIALS = 20
 
 
 def draw(random, rows=400, correlation=0.0):

@@ -14,6 +14,7 @@ from adomnia.methods.table_limits import demand_few_tables
 from adomnia.methods.testing.binned import Histograms
 from adomnia.methods.testing.null_law import NullLaw
 from adomnia.methods.testing.rank_cuts import (
+    BINNED,
     TIED,
     CutRows,
     RankCuts,
@@ -123,6 +124,6 @@ METHOD = Method(
     elsewhere={"R": "kruskal.test", "SAS": "PROC NPAR1WAY / WILCOXON", "SciPy": "kruskal"},
     notes=(
         "A person must have one row. Values beyond the bounds of the column count as the bounds.",
-        "Of whole numbers that are no more than `bins` each has its own bin. Others are cut at values chosen by rank.",
+        BINNED,
     ),
 )

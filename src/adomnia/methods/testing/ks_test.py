@@ -16,6 +16,7 @@ from adomnia.methods.table_limits import demand_few_tables
 from adomnia.methods.testing.binned import LOST, Histograms
 from adomnia.methods.testing.null_law import NullLaw
 from adomnia.methods.testing.rank_cuts import (
+    BINNED,
     CutRows,
     RankCuts,
     demand_choosable,
@@ -41,6 +42,8 @@ _BINNED = (
     "The distributions are compared at the cuts between bins. Between two cuts their difference may be larger, by at"
     " most the share of rows there."
 )
+_BINS = 32
+_LAW_BINS = 16  # their cuts are where they should be, so that fewer do
 _TAIL = 0.001  # of a law is beyond the outermost cuts
 
 
@@ -237,8 +240,8 @@ def _bound_largest(found: Floats, errors: Floats, confidence: float, cells: int)
 def build(frame: Frame, arguments: Arguments) -> KolmogorovSmirnov | KolmogorovSmirnovByRank:
     """The test that the arguments ask for."""
     demand_one_row_a_person(frame, "ks_test")
-    column, group, law, bins = arguments["column"], arguments["group"], arguments["law"], arguments["bins"]
-    by, parameters = arguments["by"], arguments["law_parameters"] or ()
+    column, group, law, by = arguments["column"], arguments["group"], arguments["law"], arguments["by"]
+    bins, parameters = arguments["bins"] or _BINS, arguments["law_parameters"] or ()
     demand_few_tables(by, 2 * bins)
     demand_spread(column)
     if (group is None) == (law is None):
@@ -248,7 +251,7 @@ def build(frame: Frame, arguments: Arguments) -> KolmogorovSmirnov | KolmogorovS
         cut = (
             split_finely(column, bins)
             if has_few_whole_numbers(column, bins)
-            else _cut_by_law(column, law, parameters, bins)
+            else _cut_by_law(column, law, parameters, arguments["bins"] or _LAW_BINS)
         )
         return KolmogorovSmirnov(with_values(frame.relation, column.value), by, cut, None, law, parameters)
     demand_two_levels(group)
@@ -267,7 +270,9 @@ def _cut_by_law(column: NumberColumn, law: str, parameters: tuple[Fraction, ...]
     """
     domain, half = column.domain, Fraction(1, 2)
     shares = np.array([_TAIL, *(np.arange(1, bins - 2) / (bins - 2)), 1 - _TAIL])
-    at = np.clip(LAWS[law].quantile(shares, *map(float, parameters)), float(domain.lower), float(domain.upper))
+    with np.errstate(over="ignore"):  # beyond all doubles is beyond the bounds
+        quantiles = LAWS[law].quantile(shares, *map(float, parameters))
+    at = np.clip(quantiles, float(domain.lower), float(domain.upper))
     places = {int(np.rint(each / float(domain.step) + 0.5)) for each in at}
     inside = sorted({min(max(place, domain.grid_lower + 1), domain.grid_upper) for place in places})
     ends = domain.grid_lower, domain.grid_upper + 1
@@ -298,7 +303,7 @@ METHOD = Method(
         Parameter("group", "factor", "a column of two values: the distributions of the two groups are compared"),
         Parameter("law", "choice", "the law that a column without groups is compared with", choices=tuple(LAWS)),
         Parameter("law_parameters", "numbers", "the parameters of the law: " + _describe_laws()),
-        rank_bins_parameter(32),
+        rank_bins_parameter(None, more=f". By default {_BINS}, and {_LAW_BINS} where it is compared with a law"),
         BY,
     ),
     build=build,
@@ -307,7 +312,7 @@ METHOD = Method(
     elsewhere={"R": "ks.test", "SAS": "PROC NPAR1WAY / EDF", "SciPy": "ks_2samp, ks_1samp"},
     notes=(
         "A person must have one row. Values beyond the bounds of the column count as the bounds.",
-        "Of whole numbers that are no more than `bins` each has its own bin. Others are cut at values chosen by rank.",
+        BINNED,
         "A column that is compared with a law is cut at the quantiles of the law, which cost nothing.",
     ),
 )

@@ -16,6 +16,7 @@ from adomnia.methods.table_limits import demand_few_tables
 from adomnia.methods.testing.binned import LOST, Histograms
 from adomnia.methods.testing.null_law import NullLaw, as_alternative
 from adomnia.methods.testing.rank_cuts import (
+    BINNED,
     TIED,
     CutRows,
     RankCuts,
@@ -169,6 +170,6 @@ METHOD = Method(
     elsewhere={"R": "wilcox.test", "SAS": "PROC NPAR1WAY / WILCOXON", "SciPy": "mannwhitneyu"},
     notes=(
         "A person must have one row. Values beyond the bounds of the column count as the bounds.",
-        "Of whole numbers that are no more than `bins` each has its own bin. Others are cut at values chosen by rank.",
+        BINNED,
     ),
 )

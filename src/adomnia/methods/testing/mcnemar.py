@@ -26,7 +26,6 @@ from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Bounds, Floats, Measured, ResultTable
 
-_TRIED = 2_001  # shares, of which the interval holds those that fit
 _LEAST = 1e-12  # variances that are divided by
 _LOST = "So few people differ in the two columns that they are lost in the noise: there is no estimate of the odds."
 
@@ -112,23 +111,25 @@ class Changes:
         """The shares that are at most so many standard errors off; all of them where that has no end."""
         if self.lost:
             return 0.0, 1.0
-        reach = self._errors.distance(confidence, cells)
-        tried = np.linspace(0.0, 1.0, _TRIED)
-        near = tried[np.abs(self._studentize(self._counts, tried)) <= reach]
-        if not len(near):
-            return self.share, self.share
-        return max(float(near[0]) - 1 / _TRIED, 0.0), min(float(near[-1]) + 1 / _TRIED, 1.0)
+        square, (first, second) = self._errors.distance(confidence, cells) ** 2, self._counts
+        both = first + second
+        spread = square * (both - 2 * self._noise)
+        a, b, c = both**2 + spread, first * both + spread / 2, first**2 - square * self._noise
+        if a <= 0:
+            return 0.0, 1.0
+        root = np.sqrt(max(b**2 - a * c, 0.0))
+        lower, upper = np.clip([(b - root) / a, (b + root) / a], 0.0, 1.0).tolist()
+        return lower, upper
 
     @cached_property
     def _errors(self) -> NullLaw:
         return NullLaw(self._studentize(self._simulate(self.share, "mcnemar intervals"), self.share))
 
-    def _studentize(self, counts: Floats, share: float | Floats) -> Floats:
+    def _studentize(self, counts: Floats, share: float) -> Floats:
         """How many standard errors the counts on the last axis are from that share."""
         first, second = counts[..., 0], counts[..., 1]
         both = np.maximum(first + second, 0.0)
-        sampling = share * (1 - share)
-        variance = both * sampling + self._noise * ((1 - share) ** 2 + np.square(share))
+        variance = both * share * (1 - share) + self._noise * ((1 - share) ** 2 + share**2)
         found: Floats = (first * (1 - share) - second * share) / np.sqrt(np.maximum(variance, _LEAST))
         return found
 

@@ -16,6 +16,7 @@ from adomnia.methods.table_limits import demand_few_tables
 from adomnia.methods.testing.binned import Histograms
 from adomnia.methods.testing.null_law import NullLaw, as_alternative
 from adomnia.methods.testing.rank_cuts import (
+    BINNED,
     TIED,
     CutRows,
     RankCuts,
@@ -43,7 +44,7 @@ PARAMETERS = (
 )
 NOTES = (
     "A person must have one row. Values beyond the bounds of a column count as the bounds.",
-    "Of whole numbers that are no more than `bins` each has its own bin. Others are cut at values chosen by rank.",
+    BINNED,
 )
 
 

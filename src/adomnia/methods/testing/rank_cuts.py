@@ -30,6 +30,10 @@ from adomnia.statistics.contract import Floats, Measure, Measured
 # Of the price: the number of rows, the values chosen by rank, the counts between cuts.
 ROWS, CHOOSE, COUNT = (Fraction(part, 100) for part in (4, 36, 60))
 TIED = "Values in one bin count as equal; intervals allow for their order."
+BINNED = (
+    "Where a column has no more values than `bins`, each has a bin of its own. Others are cut at values chosen by rank."
+    " Numbers that are rounded to the same step of the grid count as equal."
+)
 FEWEST_BINS = 4
 MOST_BINS = 200
 _MOST_CUTS = 2_400  # of all groups: each is a condition of the statement
@@ -38,10 +42,10 @@ _LEAST = 1e-12  # variances that are divided by
 _CONFIDENCE = Fraction(19, 20)
 
 
-def rank_bins_parameter(default: int, most: int = MOST_BINS) -> Parameter:
-    """The parameter that says how many bins there are."""
+def rank_bins_parameter(default: int | None, most: int = MOST_BINS, more: str = "") -> Parameter:
+    """The parameter that says how many bins there are; `more` is what else there is to say of it."""
     meaning = "how many bins there are at most; of few rows there are fewer, as a noisy number of them says"
-    return Parameter("bins", "integer", meaning, default=default, lower=FEWEST_BINS, upper=most)
+    return Parameter("bins", "integer", meaning + more, default=default, lower=FEWEST_BINS, upper=most)
 
 
 def has_few_values(column: NumberColumn, bins: int) -> bool:

@@ -16,6 +16,7 @@ from adomnia.methods.testing.binned import Histograms
 from adomnia.methods.testing.differences import size_of, subtract, subtract_number
 from adomnia.methods.testing.null_law import NullLaw, as_alternative
 from adomnia.methods.testing.rank_cuts import (
+    BINNED,
     TIED,
     CutRows,
     RankCuts,
@@ -192,9 +193,10 @@ METHOD = Method(
         " as a share of all ranks"
     ),
     example="SELECT * FROM signed_rank(people, column => salary, mu => 40000)",
-    elsewhere={"R": "wilcox.test(paired = TRUE)", "SAS": "PROC UNIVARIATE / signed rank", "SciPy": "wilcoxon"},
+    elsewhere={"R": "wilcox.test(paired = TRUE)", "SAS": "PROC UNIVARIATE", "SciPy": "wilcoxon"},
     notes=(
         "A person must have one row. Values beyond the bounds of a column count as the bounds.",
         "Differences of zero, or of less than half a step of the grid, are left out, as Wilcoxon did.",
+        BINNED,
     ),
 )
