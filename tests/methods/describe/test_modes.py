@@ -27,7 +27,7 @@ def test_of_numbers_the_fullest_bin_is_told_by_its_ends():
     assert table.estimates["count"].values.tolist() == [70]
 
 
-@pytest.mark.parametrize("bins, ends", [(20, [(1, 1), (0, 0), (4, 4)]), (3, [(0, 1), (4, 4), (2, 3)])])
+@pytest.mark.parametrize(("bins", "ends"), [(20, [(1, 1), (0, 0), (4, 4)]), (3, [(0, 1), (4, 4), (2, 3)])])
 def test_of_whole_numbers_both_ends_are_values_that_the_bin_holds(bins, ends):
     whole = frame({"grade": (0, 4)}, whole=("grade",))
     grades = {"grade": np.repeat([0.0, 1, 2, 3, 4], [30, 40, 7, 6, 20])}
