@@ -166,6 +166,8 @@ class Arms:
             case Column(name=name, kind=kind):
                 held = self.data[name]
                 return held.astype(float) if isinstance(kind, Quantity | Boolean) and held.dtype != object else held
+            case Literal(value=None, kind=Quantity()):
+                return np.full(len(next(iter(self.data.values()))), np.nan)
             case Literal(value=constant):
                 rows = len(next(iter(self.data.values())))
                 number = isinstance(constant, Fraction | bool | int)

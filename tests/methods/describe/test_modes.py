@@ -27,6 +27,16 @@ def test_of_numbers_the_fullest_bin_is_told_by_its_ends():
     assert table.estimates["count"].values.tolist() == [70]
 
 
+@pytest.mark.parametrize(("bins", "ends"), [(20, [(1, 1), (0, 0), (4, 4)]), (3, [(0, 1), (4, 4), (2, 3)])])
+def test_of_whole_numbers_both_ends_are_values_that_the_bin_holds(bins, ends):
+    whole = frame({"grade": (0, 4)}, whole=("grade",))
+    grades = {"grade": np.repeat([0.0, 1, 2, 3, 4], [30, 40, 7, 6, 20])}
+    table = table_of(build("modes", whole, column=whole.numbers["grade"], bins=bins, top=3), EXACT, grades)
+    assert list(zip(table.facts["value"](), table.facts["upper"](), strict=True)) == ends
+    counted = [np.sum((grades["grade"] >= lower) & (grades["grade"] <= upper)) for lower, upper in ends]
+    assert table.estimates["count"].values.tolist() == counted
+
+
 def test_counts_hold_although_they_were_chosen_for_being_great():
     levels = tuple(f"v{place}" for place in range(40))
     many = frame(levels={"v": levels})

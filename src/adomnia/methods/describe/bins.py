@@ -47,6 +47,13 @@ class EqualBins:
         return (self.column.domain.lower, *inner, self.column.domain.upper)
 
     @property
+    def ends(self) -> tuple[tuple[Fraction, Fraction], ...]:
+        """Of each bin both ends, as they are told: of whole numbers the first and the last that it holds."""
+        edges, whole = self.edges, is_whole(self.column.value, self.column.domain)
+        first = (self._start + 1 + place * self.width for place in range(self.count))
+        return tuple(zip(first if whole else edges[:-1], edges[1:], strict=True))
+
+    @property
     def key(self) -> Bucket:
         """The number of the bin that a value is in, from 1 on; values beyond the range are in the first or the last."""
         place = call("ceil", call("/", call("-", self.column.value, number(self._start)), number(self.width)))

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -67,8 +66,7 @@ class Modes(SingleRound):
         """What may be chosen: values, or both ends of bins."""
         if isinstance(self.among, Factor):
             return tuple((level, None) for level in self.among.levels)
-        edges = [float(edge) for edge in EqualBins(self.among, self.bins).edges]
-        return tuple(pairwise(edges))
+        return tuple((float(lower), float(upper)) for lower, upper in EqualBins(self.among, self.bins).ends)
 
     def tabulate(self, *measured: Measured) -> ResultTable:
         counts = np.asarray(measured[0].values, dtype=np.float64)
@@ -132,5 +130,8 @@ METHOD = Method(
     },
     "SELECT * FROM modes(people, factor => city, top => 2)",
     {"R": "DescTools::Mode", "SAS": "PROC UNIVARIATE MODES", "SciPy": "stats.mode"},
-    ("A bin holds its upper end and not its lower one, but for the first, which holds both.",),
+    (
+        "A bin holds its upper end and not its lower one, but for the first, which holds both.",
+        "Bins of whole numbers hold both ends. A range of at most `bins` of them has a bin for each.",
+    ),
 )
