@@ -13,6 +13,7 @@ from kit.old_ledgers import FOLDER, answer_again, describe, open_old, open_sessi
 
 NAMES = sorted(place.name for place in FOLDER.iterdir())
 _WORDS = {"notes", "says", "title"}
+CHANGED = ("MEDIAN(", "PERCENTILE_CONT(")  # measured in another way since then, if with an interval
 KEPT = [(name, place) for name in NAMES for place in range(len(read_answers(name)))]
 
 
@@ -45,7 +46,8 @@ def test_a_question_of_then_gets_its_answer_of_then_for_free(curators, name, pla
     before = curator.ledger.spent(None)
     exact = Record.from_bytes(curator.ledger.answer(session.analyst, asked["request_id"]).payload).results is not None
     assert same([session.answer(asked["request_id"], at) for at in range(len(expected))], expected, exact)
-    if asked.get("replay", True):
+    changed = asked.get("interval", True) and any(word in text for text in asked["questions"] for word in CHANGED)
+    if asked.get("replay", True) and not changed:
         given = answer_again(curator, asked)
         assert all(each.replayed for each in given)
         assert same(given, expected, exact)
