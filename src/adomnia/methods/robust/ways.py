@@ -69,6 +69,7 @@ class QuantilesByWay(Analysis):
     """
 
     tag: ClassVar[str] = "QuantilesByWay"
+    rules: ClassVar[int] = 2  # auto takes a way that has an interval
     name: ClassVar[str] = "location"
     relation: Relation
     column: NumberColumn
