@@ -72,7 +72,7 @@ def numbers(law, plan, chosen, rows):
         return []
     scale = law.counting(plan).scale
     if isinstance(plan, Pair):
-        (share,), counts = law.shares, counts_between(cut_pair(*module._order(chosen), plan, law.values), rows)
+        (share,), counts = law.shares, counts_between(cut_pair(module._order(chosen), plan, law.values), rows)
         across = share.denominator * ((1 - share) * counts[0] - share * counts[-1]) if len(counts) > 1 else 0
         return [across / law._noise(plan.counting, law._moved).scale, *(count / scale for count in counts[1:-1])]
     edges = cut_several(chosen, law.values, threes=plan.threes)

@@ -197,7 +197,7 @@ class Brackets:
             for law in self._laws(plan):
                 chosen += yield from choose(law, known, Segment.whole(self.values), bits)
             threes = _order(chosen)
-            edges = cut_pair(*threes, plan, self.values)
+            edges = cut_pair(threes, plan, self.values)
         else:
             chosen = yield from halve(known, plan.shares, rows, self._rates(plan), bits)
             edges = cut_several(chosen, self.values, threes=plan.threes)
@@ -271,7 +271,7 @@ class Brackets:
             (share,) = self.shares
             asides = (-plan.below, Fraction(0), plan.above)
             threes = [min(max(round((share + aside / rows) * last), 0), last) for aside in asides]
-            edges = cut_pair(*threes, plan, self.values)
+            edges = cut_pair(threes, plan, self.values)
         else:
             chosen = [round(share * last) for share in plan.shares]
             edges = cut_several(chosen, self.values, threes=plan.threes)
@@ -283,10 +283,11 @@ class Brackets:
         return np.array(self.lay_out(threes, edges, counts, rows))
 
 
-def _order(chosen: Sequence[int]) -> tuple[int, int, int]:
+def _order(chosen: Sequence[int]) -> list[int]:
     """The lower value, that of the quantile and the higher one: its own if that was chosen, or the middle."""
     low, high = min(chosen), max(chosen)
-    return low, chosen[0] if len(chosen) > 2 else (low + high + 1) // 2, high
+    middle = chosen[0] if len(chosen) > 2 else (low + high + 1) // 2
+    return [low, middle, high]
 
 
 @lru_cache(maxsize=64)  # the same for every question about quantiles of one column at one price

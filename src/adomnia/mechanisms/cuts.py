@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate, pairwise
-from math import exp, sqrt
+from math import exp, log, sqrt
 
 ROWS = Fraction(4, 100)  # of the price: the number of rows. A plan divides what is left of it
 _HUNDREDTHS = 100  # parts of a price are whole numbers of these
@@ -50,11 +50,15 @@ class Sharpness:
 
     def choice_at(self, part: Fraction | float) -> float:
         """The scale of a choice that has a part of the price."""
-        return self.choice * float(part) ** -self.power
+        return self.choice * self._times(part)
 
     def count_at(self, part: Fraction | float) -> float:
         """The deviation of counts that have a part of the price."""
-        return self.count * float(part) ** -self.power
+        return self.count * self._times(part)
+
+    def _times(self, part: Fraction | float) -> float:
+        """How many times as large errors are."""
+        return exp(-self.power * log(part))
 
 
 @dataclass(frozen=True)
@@ -103,12 +107,13 @@ def plan_pair(share: Fraction, rows: int, sharp: Sharpness) -> Pair | None:
     return Pair(below, above, near, farthest, part, (choosing,), counting)
 
 
-def cut_pair(low: int, value: int, high: int, pair: Pair, values: int) -> list[int]:
+def cut_pair(three: Sequence[int], pair: Pair, values: int) -> list[int]:
     """Rising edges inside the grid: both values, the quantile's own, inner cuts and outer ones.
 
     Outer cuts are needed where the values lie too near: twice their distance from them, and halfway (of its logarithm)
     from there to the end of the grid, in case that both were chosen in one gap between tied values.
     """
+    low, value, high = three
     wide = high - low
     inner = (value - int((value - low) * pair.near), value + int((high - value) * pair.near) + 1)
     edges = {low, *inner, value, high + 1, low - _OUTER * wide, high + 1 + _OUTER * wide}

@@ -26,7 +26,11 @@ from adomnia.wire.amounts import ExactText, amount_of, event_of, event_record, t
 from adomnia.wire.answers import CapReply, cap_of, cap_record
 from adomnia.wire.models import CostReply, Reply
 
-_BY_RANK = {"halving": Halving, "brackets": Brackets, "earlier_brackets": EarlierBrackets}
+_BY_RANK: dict[str, type[Halving | Brackets | EarlierBrackets]] = {
+    "halving": Halving,
+    "brackets": Brackets,
+    "earlier_brackets": EarlierBrackets,
+}
 _SMOOTH: dict[str, type[SmoothNoise]] = {
     "smooth_cauchy": SmoothCauchy,
     "smooth_student": SmoothStudent,

@@ -142,11 +142,13 @@ class QuantilesByWay(Analysis):
 
     def tabulate(self, *measured: Measured) -> ResultTable:
         """The table of what was measured."""
-        found = {"brackets": self._bracketed, "tree": self._counted, "histogram": self._counted}
-        estimate = found.get(self.way, self._chosen)(*measured)
-        told = describe_inference(population=self.population) if self.way in found else NO_INTERVAL
+        told = describe_inference(population=self.population) if self.way in WITH_INTERVAL else NO_INTERVAL
+        estimate = self._counted(*measured) if self.way in ("tree", "histogram") else self._read(*measured)
         figure = {"kind": "points", "x": "prob", "y": "estimate"}
         return ResultTable({"prob": tuple(map(float, self.probs))}, {"estimate": estimate}, (told,), figure)
+
+    def _read(self, measured: Measured) -> Estimate:
+        return self._bracketed(measured) if self.way == "brackets" else self._chosen(measured)
 
     def _bracketed(self, measured: Measured) -> Estimate:
         (query,), kind = self._queries, PopulationQuantile if self.population else Quantile
