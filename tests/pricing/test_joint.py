@@ -9,7 +9,7 @@ import pytest
 from adomnia import Question
 from adomnia.pricing.payment import price_batch, price_question
 from adomnia.pricing.quotes import list_measures, quote_plan
-from adomnia.pricing.rules import EARLIER
+from adomnia.pricing.rules import FIRST
 from adomnia.privacy.events import Pure
 from adomnia.sql.lower import lower
 from adomnia.statistics.joint import Joint
@@ -58,7 +58,7 @@ def test_the_mean_is_nearer_than_apart_and_so_is_all_that_stands_beside_it():
     text = "SELECT COUNT(*) AS n, COUNT(cost) AS m, SUM(cost) AS total, AVG(cost) AS mean FROM visits"
     now, before = (
         {line.name: line.error for line in quote_plan(priced.plan, priced.price).outputs}
-        for priced in (asked(text), asked(text, EARLIER))
+        for priced in (asked(text), asked(text, FIRST))
     )
     assert {name for name in now if now[name] > 0.77 * before[name]} == set()
 
@@ -81,7 +81,7 @@ def test_a_formula_of_sums_is_measured_the_way_that_is_better():
 
 def test_an_error_is_bought_for_less():
     text = "SELECT AVG(age) AS mean FROM people"
-    now, before = (asked(text, rules, error=1, rows=1000).price.epsilon for rules in (None, EARLIER))
+    now, before = (asked(text, rules, error=1, rows=1000).price.epsilon for rules in (None, FIRST))
     assert Fraction(6, 10) < now / before < Fraction(8, 10)
 
 

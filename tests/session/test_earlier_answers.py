@@ -10,7 +10,7 @@ import pytest
 from adomnia.catalog.model import Analyst, Policy
 from adomnia.curator.paying import PaymentRequest, measure, pay
 from adomnia.pricing.questions import Question
-from adomnia.pricing.rules import EARLIER
+from adomnia.pricing.rules import FIRST
 from adomnia.privacy.events import Pure
 from adomnia.privacy.filters import Budget
 from adomnia.session.batch import Batch
@@ -33,9 +33,9 @@ def stored_by_the_first_version(session, text, price):
     batch, who = Batch((named,), 0.95, curator.catalog.version), f"{session.analyst}\n{request}"
     plans = batch.plans(curator.catalog)
     set_by_policy = Pure(1) if price is None else None
-    priced = batch.price(plans, curator.catalog, set_by_policy, EARLIER)
+    priced = batch.price(plans, curator.catalog, set_by_policy, FIRST)
     if price is None:
-        identity = batch.unpriced_identity(plans, curator.catalog, who, EARLIER)
+        identity = batch.unpriced_identity(plans, curator.catalog, who, FIRST)
     else:
         identity = batch.identity(priced, who)
     paid = pay(curator.kernel, PaymentRequest(session.analyst, request, identity, batch.to_text()), priced)
@@ -74,7 +74,7 @@ def test_the_same_holds_where_a_policy_sets_the_price(catalog, text):
 def test_both_versions_have_keys_of_their_own_where_a_policy_sets_the_price(catalog, text):
     batch = Batch((Question(text),), 0.95, 1)
     plans = batch.plans(catalog)
-    assert batch.unpriced_identity(plans, catalog, "any") != batch.unpriced_identity(plans, catalog, "any", EARLIER)
+    assert batch.unpriced_identity(plans, catalog, "any") != batch.unpriced_identity(plans, catalog, "any", FIRST)
 
 
 def test_what_is_measured_as_before_is_found_as_before(curator):

@@ -15,6 +15,7 @@ from adomnia.privacy.events import Concentrated, Pure
 from adomnia.statistics.brackets import Bracket, isotonic, tail
 
 HALF = Fraction(1, 2)
+MANY = 10**6  # rows
 
 
 def exact_tails(noise, weights, unit):
@@ -69,7 +70,7 @@ def test_ranks_that_fall_are_pooled():
 
 def one(across, inner, edges=(10, 20, 30, 41, 51), price=None):
     law = Brackets((HALF,), 101, Fraction(1), price or Pure(100))
-    return Bracket.read(law, np.array(law.lay_out([10, 30, 50], edges, [across, *inner])), 0)
+    return Bracket.read(law, np.array(law.lay_out([10, 30, 50], edges, [across, *inner], MANY)), 0)
 
 
 def test_ends_are_the_innermost_cuts_that_hold_from_the_outside_in():
@@ -108,7 +109,7 @@ def test_an_atom_between_two_cuts_is_the_value():
 
 def test_several_quantiles_share_the_counts():
     law = Brackets((Fraction(1, 4), HALF), 101, Fraction(1), Pure(100))
-    numbers = np.array(law.lay_out([-1, 30, -1, -1, 40, -1], [20, 30, 40, 60], [100, 150, 50, 300, 400]))
+    numbers = np.array(law.lay_out([-1, 30, -1, -1, 40, -1], [20, 30, 40, 60], [100, 150, 50, 300, 400], 1000))
     quarter, half = (Bracket.read(law, numbers, place) for place in range(2))
     assert quarter.excess.tolist() == [-150, 0, 50, 350]
     assert half.excess.tolist() == [-400, -250, -200, 100]

@@ -11,7 +11,17 @@ from typing import ClassVar, TypeAlias, final
 import numpy as np
 
 from adomnia.mechanisms.contract import PriceKind
-from adomnia.mechanisms.cuts import Pair, Several, Sharpness, cut_pair, cut_several, most_edges, plan_pair, plan_several
+from adomnia.mechanisms.cuts import (
+    ROWS,
+    Pair,
+    Several,
+    Sharpness,
+    cut_pair,
+    cut_several,
+    most_edges,
+    plan_pair,
+    plan_several,
+)
 from adomnia.mechanisms.draws import Draw, Segment, choose
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.halving import (
@@ -35,9 +45,9 @@ from adomnia.privacy.queries import Form, Query
 from adomnia.privacy.sensitivity import Sensitivity
 
 Counting: TypeAlias = DiscreteLaplace | DiscreteGaussian
-# Of the price: the number of rows, the values, the counts between them.
-_ONE = (Fraction(2, 100), Fraction(25, 100), Fraction(73, 100))
-_MANY = (Fraction(2, 100), Fraction(41, 100), Fraction(57, 100))
+Plan: TypeAlias = Pair | Several
+_HALVED = 0.7  # rows by which a row moves a rank among those that halving left, about
+_PARTS = (Fraction(1, 200), 1 - ROWS)  # no part of the price is smaller or larger
 
 
 @final
@@ -56,6 +66,7 @@ class Brackets:
     """
 
     tag: ClassVar[str] = "Brackets"
+    rules: ClassVar[int] = 2  # the number of rows is told, and the plan divides the price by it
     prices: ClassVar[tuple[PriceKind, ...]] = (Pure, Concentrated)
     reads: ClassVar[Form] = "histogram"
 
@@ -69,8 +80,10 @@ class Brackets:
         if not isinstance(self.price, Pure | Concentrated):
             raise TypeError(f"Brackets are bought with Pure(epsilon) or Concentrated(rho), got {self.price}.")
         # What cannot be drawn is refused here, before anything is read.
-        _ = self.counting, self._total, self._across, self._few
-        _ = law_of(self.values, Fraction(1, 2), MOST_ROWS, self._rate(most_chosen(len(self.shares))))
+        _ = self._total, self._few
+        for part in _PARTS:
+            _ = self._noise(part, 1), self._noise(part, self._moved)
+            _ = law_of(self.values, Fraction(1, 2), MOST_ROWS, self._rate(part))
 
     @classmethod
     def for_query(cls, query: Query, price: Price) -> "Brackets":
@@ -87,30 +100,47 @@ class Brackets:
     @property
     def width(self) -> int:
         """How many integers are released of a cell: see `lay_out`."""
-        return 2 + 3 * len(self.shares) + 2 * most_edges(len(self.shares))
+        return 3 + 3 * len(self.shares) + 2 * most_edges(len(self.shares))
 
-    @cached_property
-    def counting(self) -> Counting:
+    def counting(self, plan: Plan) -> Counting:
         """The noise of each count between cuts."""
-        return self._noise(self._parts[2], 1)
+        return self._noise(plan.counting, 1)
 
     @property
-    def _parts(self) -> tuple[Fraction, Fraction, Fraction]:
-        return _ONE if len(self.shares) == 1 else _MANY
+    def room(self) -> int:
+        """How many edges a cell has room for."""
+        return most_edges(len(self.shares))
+
+    def counting_of(self, numbers: Integers) -> Counting | None:
+        """The noise of the counts of a cell, from its released numbers; None where nothing was counted."""
+        plan = self.plan(int(numbers[-1]))
+        return None if plan is None else self.counting(plan)
+
+    def own_scale_of(self, numbers: Integers) -> float | None:
+        """By how many rows the value of a cell is off, about, if it was chosen for the quantile itself."""
+        plan = self.plan(int(numbers[-1]))
+        return None if plan is None else self._own_scale(plan)
+
+    @property
+    def usual_counting(self) -> Counting:
+        """The same of many rows: of few of them, more of the price goes into the values."""
+        plan = self.plan(MOST_ROWS)
+        assert plan is not None  # noqa: S101 - of so many rows there is one at any price that can be drawn
+        return self.counting(plan)
 
     @property
     def _total(self) -> Counting:
-        return self._noise(self._parts[0], 1)
+        return self._noise(ROWS, 1)
 
-    @cached_property
-    def _across(self) -> Counting:
-        """The noise of rows below all cuts against those above them, in parts of a row: of one quantile."""
-        return self._noise(self._parts[2], max(self.shares[0].numerator, (1 - self.shares[0]).numerator))
+    @property
+    def _moved(self) -> int:
+        """How much one row moves the rows below all cuts against those above them, in parts of a row."""
+        return max(self.shares[0].numerator, (1 - self.shares[0]).numerator)
 
     @cached_property
     def _few(self) -> Halving:
         """The choice where there are few rows, for all that the number of rows has left."""
-        return Halving(self.shares, self.values, self.rows, self.price * (1 - self._parts[0]))
+        return Halving(self.shares, self.values, self.rows, self.price * (1 - ROWS))
 
     def _noise(self, part: Fraction, moved: int) -> Counting:
         """The noise for a part of the price on a number that a row moves by at most so much."""
@@ -118,19 +148,29 @@ class Brackets:
         kind = DiscreteLaplace if isinstance(price, Pure) else DiscreteGaussian
         return kind.calibrated(sensitivity, price)
 
-    def _rate(self, chosen: int) -> Fraction:
-        levels = 1 if len(self.shares) == 1 else chosen.bit_length()
-        return rate_of(self.price * self._parts[1], self.rows, levels)
+    def _rate(self, part: Fraction) -> Fraction:
+        return rate_of(self.price * part, self.rows, 1)
 
-    @property
+    def _rates(self, plan: Several) -> list[Fraction]:
+        return [self._rate(part) for part in plan.choosing]
+
+    @cached_property
     def _sharpness(self) -> Sharpness:
-        return Sharpness(self.values, float(1 / self._rate(1)), deviation_of(self.counting))
+        power = 1.0 if isinstance(self.price, Pure) else 0.5
+        return Sharpness(float(1 / self._rate(Fraction(1))), deviation_of(self._noise(Fraction(1), 1)), power)
 
-    def plan(self, rows: int) -> Pair | Several | None:
+    def plan(self, rows: int) -> Plan | None:
         """What to choose where there are about so many rows."""
         if len(self.shares) == 1:
             return plan_pair(self.shares[0], rows, self._sharpness)
         return plan_several(self.shares, rows, self._sharpness)
+
+    def _own_scale(self, plan: Plan) -> float | None:
+        """By how many rows a value is off, about, that was chosen for a quantile itself; None where none was."""
+        if isinstance(plan, Pair):
+            larger = max(self.shares[0], 1 - self.shares[0])
+            return float(larger / self._rate(plan.own)) if plan.own else None
+        return _HALVED / float(self._rate(plan.choosing[0])) if plan.threes else None
 
     def release(self, secret: SecretHistogram, bits: Bits) -> Integers:
         """The integers of every cell, as `lay_out` puts them."""
@@ -148,37 +188,44 @@ class Brackets:
         )
         return np.array(found, dtype=np.int64).reshape(secret.cells, self.width)
 
-    def _run(self, plan: Pair | Several | None, rows: int, known: Known, bits: Bits) -> Flow:
+    def _run(self, plan: Plan | None, rows: int, known: Known, bits: Bits) -> Flow:
         if plan is None:
             chosen = yield from self._few.choose(known, bits)
-            return self.lay_out([number for value in chosen for number in (value,) * 3], [], [])
+            return self.lay_out([number for value in chosen for number in (value,) * 3], [], [], rows)
         if isinstance(plan, Pair):
-            low, high = sorted((yield from choose(self._law(plan), known, Segment.whole(self.values), bits)))
-            edges, threes = cut_pair(low, high, plan.near), [low, (low + high + 1) // 2, high]
+            chosen = []
+            for law in self._laws(plan):
+                chosen += yield from choose(law, known, Segment.whole(self.values), bits)
+            threes = _order(chosen)
+            edges = cut_pair(threes, plan, self.values)
         else:
-            chosen = yield from halve(known, plan.shares, rows, self._rate(len(plan.shares)), bits)
+            chosen = yield from halve(known, plan.shares, rows, self._rates(plan), bits)
             edges = cut_several(chosen, self.values, threes=plan.threes)
             threes = chosen if plan.threes else self._nearest(plan, chosen)
-        counts = yield from self._count(edges, known, bits)
-        return self.lay_out(threes, edges, counts)
+        counts = yield from self._count(plan, edges, known, bits)
+        return self.lay_out(threes, edges, counts, rows)
 
     def _nearest(self, plan: Several, chosen: Sequence[int]) -> list[int]:
         """For each share the value chosen nearest to it, where none was chosen for itself, and nothing beside it."""
         near = [min(range(len(chosen)), key=lambda at: abs(plan.shares[at] - share)) for share in self.shares]
         return [number for place in near for number in (-1, chosen[place], -1)]
 
-    def _law(self, pair: Pair) -> Quantiles:
-        (share,) = self.shares
-        return Quantiles((Target(share, -pair.below), Target(share, pair.above)), self.values, self._rate(2))
+    def _laws(self, pair: Pair) -> list[Quantiles]:
+        """The choice of the value itself, where it has a part of the price; then that of both values around it."""
+        (share,), at = self.shares, (self._rate(part) for part in (pair.own, *pair.choosing) if part)
+        own = [(Target(share, Fraction(0)),)] if pair.own else []
+        both = (Target(share, -pair.below), Target(share, pair.above))
+        return [Quantiles(targets, self.values, rate) for targets, rate in zip([*own, both], at, strict=True)]
 
-    def _near(self, plan: Pair | Several | None, rows: int, known: Known) -> Buckets:
+    def _near(self, plan: Plan | None, rows: int, known: Known) -> Buckets:
         if plan is None:
             return self._few.near(known)
         if isinstance(plan, Pair):
-            return Draw(self._law(plan), known, Segment.whole(self.values)).near()
-        return near_shares(known, plan.shares, rows, self._rate(len(plan.shares)))
+            whole = Segment.whole(self.values)
+            return sorted(set().union(*(Draw(law, known, whole).near() for law in self._laws(plan))))
+        return near_shares(known, plan.shares, rows, min(self._rates(plan)))
 
-    def _count(self, edges: Sequence[int], known: Known, bits: Bits) -> Generator[Buckets, None, list[int]]:
+    def _count(self, plan: Plan, edges: Sequence[int], known: Known, bits: Bits) -> Generator[Buckets, None, list[int]]:
         """Noisy numbers of rows: before the first edge, between edges, and after the last.
 
         Of one quantile, the first and the last count as one number: where it would be zero if the share lay there.
@@ -189,15 +236,18 @@ class Brackets:
         rows = int(known.coarse.sum())
         counts = [after - before for before, after in pairwise([0, *below, rows])]
         if len(self.shares) > 1:
-            return _add(counts, self.counting, bits)
+            return _add(counts, self.counting(plan), bits)
+        across = _add([self._across(counts)], self._noise(plan.counting, self._moved), bits)
+        return across + _add(counts[1:-1], self.counting(plan), bits)
+
+    def _across(self, counts: Sequence[int]) -> int:
         (share,) = self.shares
-        across = (1 - share).numerator * counts[0] - share.numerator * counts[-1]
-        return _add([across], self._across, bits) + _add(counts[1:-1], self.counting, bits)
+        return (1 - share).numerator * counts[0] - share.numerator * counts[-1] if len(counts) > 1 else 0
 
-    def lay_out(self, threes: Sequence[int], edges: Sequence[int], counts: Sequence[int]) -> list[int]:
-        """All numbers of a cell in their places: how many edges; low, value and high of each share; edges; counts.
+    def lay_out(self, threes: Sequence[int], edges: Sequence[int], counts: Sequence[int], rows: int) -> list[int]:
+        """All numbers of a cell in their places: how many edges; three values of each share; edges; counts; rows.
 
-        Where cuts lie evenly, low and high are -1.
+        The three are low, value and high. Where cuts lie evenly, low and high are -1.
         """
         room = most_edges(len(self.shares))
         return [
@@ -207,6 +257,7 @@ class Brackets:
             *[0] * (room - len(edges)),
             *counts,
             *[0] * (room + 1 - len(counts)),
+            rows,
         ]
 
     def spread_evenly(self, rows: int) -> Integers:
@@ -214,11 +265,13 @@ class Brackets:
         rows, last = max(rows, 1), self.values - 1
         plan = self.plan(rows)
         if plan is None:
-            return np.array(self.lay_out([round(share * last) for share in self.shares for _ in range(3)], [], []))
+            alone = [round(share * last) for share in self.shares for _ in range(3)]
+            return np.array(self.lay_out(alone, [], [], rows))
         if isinstance(plan, Pair):
             (share,) = self.shares
-            low, high = (round((share + aside / rows) * last) for aside in (-plan.below, plan.above))
-            edges, threes = cut_pair(low, high, plan.near), [low, (low + high + 1) // 2, high]
+            asides = (-plan.below, Fraction(0), plan.above)
+            threes = [min(max(round((share + aside / rows) * last), 0), last) for aside in asides]
+            edges = cut_pair(threes, plan, self.values)
         else:
             chosen = [round(share * last) for share in plan.shares]
             edges = cut_several(chosen, self.values, threes=plan.threes)
@@ -226,19 +279,20 @@ class Brackets:
         below = [0, *(rows * edge // self.values for edge in edges), rows]
         counts = [after - before for before, after in pairwise(below)]
         if isinstance(plan, Pair):
-            across = (1 - self.shares[0]).numerator * counts[0] - self.shares[0].numerator * counts[-1]
-            counts = [across, *counts[1:-1]]
-        return np.array(self.lay_out(threes, edges, counts))
+            counts = [self._across(counts), *counts[1:-1]]
+        return np.array(self.lay_out(threes, edges, counts, rows))
+
+
+def _order(chosen: Sequence[int]) -> list[int]:
+    """The lower value, that of the quantile and the higher one: its own if that was chosen, or the middle."""
+    low, high = min(chosen), max(chosen)
+    middle = chosen[0] if len(chosen) > 2 else (low + high + 1) // 2
+    return [low, middle, high]
 
 
 @lru_cache(maxsize=64)  # the same for every question about quantiles of one column at one price
 def _find_brackets(shares: tuple[Fraction, ...], values: int, rows: Fraction, price: Price) -> Brackets:
     return Brackets(shares, values, rows, price)
-
-
-def most_chosen(shares: int) -> int:
-    """For how many ranks a value may be chosen."""
-    return max(3 * shares, most_edges(shares) // 2)
 
 
 def _add(exact: Sequence[int] | Integers, noise: Counting, bits: Bits) -> list[int]:

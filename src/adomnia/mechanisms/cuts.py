@@ -10,57 +10,123 @@ from functools import lru_cache
 from itertools import accumulate, pairwise
 from math import exp, log, sqrt
 
+ROWS = Fraction(4, 100)  # of the price: the number of rows. A plan divides what is left of it
+_HUNDREDTHS = 100  # parts of a price are whole numbers of these
+_LEAST_PART = 0.08
+_ALONE = 30.0  # scales of a choice: of so many rows, a choice at the whole price is all that there is to buy
+_HARDLY_ANY = 0.9  # of the price for the value itself: the rest would count nothing
+_EXACT = 2.0  # rows: a value that is off by no more is worth its part of the price, however many rows there are
 _HALVINGS = 60
 _SURE = 1.7  # standard deviations of a noisy rank: about the 95% point of its noise
 _NEAR = 2.3  # the inner cuts of one quantile are so many times that far from it
 _MISSED = 0.005  # so often at most may both ranks that are asked for lie too near
+_SAFE = 8.0  # scales of a choice between a rank that is asked for and the last row, beyond which lies the emptiness
+_NEAREST = Fraction(1, 5)  # of the rows beyond a quantile lie between it and the rank that is asked for, at least
+_PAIR_EDGES = 9
+_CENTRAL = Fraction(7, 10)  # shares nearer to an end have one cut more on each side
+_OUTER = 3  # times the distance between both values from them to the next cuts
 _ASIDE = 2.2  # standard deviations between one of several quantiles and the cuts beside it
+_SCALES = 2.5  # of a choice, beside that
 _FARTHEST = Fraction(3, 5)  # of the rows beyond a quantile may lie between it and a cut
 _BESIDE = Fraction(2, 5)  # of the rows between two quantiles
 _LEAST = 2  # rows between a quantile and a cut, however exact all else is: ranks are whole
 _FARTHER = 3  # times the distance to the cuts beside one of several quantiles
 _FITS = 0.35  # so much of the rows between quantiles may be needed for cuts beside them
 _EVEN = 1.2  # standard deviations between cuts that lie evenly
+_COARSE = 2**12  # values of a grid
 _MOST_EVEN = 60
 _FEWEST = 3
 _FINE = 2**40
+_CHOOSE_SEVERAL = Fraction(50, 100)
 
 
 @dataclass(frozen=True)
 class Sharpness:
-    """How exact the stages of one release are, in rows: a choice by rank (its scale), and a count (its deviation)."""
+    """How exact a choice by rank (its scale) and a count (its deviation) are at the whole price, in rows."""
 
-    values: int
     choice: float
     count: float
+    power: float  # at a part p of the price, errors are p ** -power times as large
+
+    def choice_at(self, part: Fraction | float) -> float:
+        """The scale of a choice that has a part of the price."""
+        return self.choice * self._times(part)
+
+    def count_at(self, part: Fraction | float) -> float:
+        """The deviation of counts that have a part of the price."""
+        return self.count * self._times(part)
+
+    def _times(self, part: Fraction | float) -> float:
+        """How many times as large errors are."""
+        return exp(-self.power * log(part))
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two ranks to choose values at, around one quantile; the inner cuts lie at a part of the way to them."""
+    """Two ranks to choose values at, around one quantile; the inner cuts lie at a part of the way to them.
+
+    The value of the quantile itself is chosen before them where it has a part of the price.
+    """
 
     below: Fraction
     above: Fraction
     near: Fraction
+    farthest: bool  # whether more cuts lie beyond the outer ones
+    own: Fraction
+    choosing: tuple[Fraction, ...]  # parts of the price: for the two values
+    counting: Fraction
 
 
 def plan_pair(share: Fraction, rows: int, sharp: Sharpness) -> Pair | None:
-    """The ranks around one quantile of about so many rows; None where a choice could not tell them from the ends."""
-    beyond = min(share, 1 - share)
-    scale = float(max(share, 1 - share)) * sharp.choice
-    if rows * beyond < scale * (1.2 * log(sharp.values) + 4):
+    """The ranks around one quantile of about so many rows; None where a choice of the value takes all of the price.
+
+    The part for the value itself falls as fast as the number of rows rises, so that it is chosen as well of more rows
+    or for a higher price, and the rest goes into its interval.
+    """
+    larger = max(share, 1 - share)
+    own = min((_ALONE * sharp.choice / rows) ** (1 / sharp.power), 1.0)
+    if own > _HARDLY_ANY:
         return None
-    moved = float(max(share, 1 - share)) ** 2 + 2 * float(share**2 + (1 - share) ** 2)
-    sure = _SURE * sharp.count * sqrt(moved) + _LEAST / 2
+    if own < _LEAST_PART:
+        own = _LEAST_PART if float(larger) * sharp.choice_at(_LEAST_PART) <= _EXACT else 0.0
+    part = Fraction(round(own * _HUNDREDTHS), _HUNDREDTHS)
+    left = 1 - ROWS - part
+    # The nearer to an end, the fewer rows keep a choice from the emptiness beyond it: it has to be sharper.
+    wanted = float(left) * (0.45 - 0.4 * float(1 - larger))
+    choosing = max(Fraction(round(wanted * _HUNDREDTHS), _HUNDREDTHS), Fraction(1, _HUNDREDTHS))
+    counting = left - choosing
+    scale = float(larger) * sharp.choice_at(choosing)
+    moved = float(larger) ** 2 + 2 * float(share**2 + (1 - share) ** 2)
+    sure = _SURE * sharp.count_at(counting) * sqrt(moved) + _LEAST / 2
     far = sure + _LEAST + scale * find_aside(2, min(_MISSED, scale / rows))
-    below, above = min(_exact(far), _FARTHEST * share * rows), min(_exact(far), _FARTHEST * (1 - share) * rows)
-    return Pair(below, above, min(_exact(_NEAR * sure / far), Fraction(1)))
+    below, above = (
+        min(_exact(far), max(_NEAREST * end * rows, _exact(float(end * rows) - _SAFE * scale)))
+        for end in (share, 1 - share)
+    )
+    near, farthest = min(_exact(_NEAR * sure / far), Fraction(1)), larger > _CENTRAL
+    return Pair(below, above, near, farthest, part, (choosing,), counting)
 
 
-def cut_pair(low: int, high: int, near: Fraction) -> list[int]:
-    """Five edges that never fall, rows below each of which are told apart: the values, inner cuts and the middle."""
-    middle, inner = (low + high + 1) // 2, int((high - low) * near / 2)
-    return [low, max(low, middle - inner), middle, min(middle + inner, high) + 1, high + 1]
+def cut_pair(three: Sequence[int], pair: Pair, values: int) -> list[int]:
+    """Rising edges inside the grid: both values, the quantile's own, inner cuts and outer ones.
+
+    Outer cuts are needed where the values lie too near: twice their distance from them, and halfway (of its logarithm)
+    from there to the end of the grid, in case that both were chosen in one gap between tied values.
+    """
+    low, value, high = three
+    wide = high - low
+    inner = (value - int((value - low) * pair.near), value + int((high - value) * pair.near) + 1)
+    edges = {low, *inner, value, high + 1, low - _OUTER * wide, high + 1 + _OUTER * wide}
+    if pair.own:
+        edges |= {value + 1}
+    if pair.farthest:
+        least = max(wide, values >> 10, 1)
+        edges |= {low - _between(least, low), high + 1 + _between(least, values - high)}
+    return sorted(edge for edge in edges if 0 < edge < values)
+
+
+def _between(least: int, most: int) -> int:
+    return int((least * max(most, 0)) ** 0.5)
 
 
 @dataclass(frozen=True)
@@ -69,23 +135,34 @@ class Several:
 
     shares: tuple[Fraction, ...]
     threes: bool
+    choosing: tuple[Fraction, ...]  # parts of the price: for each level of halving
+    counting: Fraction
 
 
 def plan_several(shares: Sequence[Fraction], rows: int, sharp: Sharpness) -> Several | None:
     """The shares for several quantiles of about so many rows; None where counts could not tell any apart."""
-    levels = (3 * len(shares)).bit_length()
-    aside = _ASIDE * sharp.count * sqrt((4 * len(shares) + 3) / 4) + levels * sharp.choice + _LEAST
+    counting = 1 - ROWS - _CHOOSE_SEVERAL
+    count, levels = sharp.count_at(counting), (3 * len(shares)).bit_length()
+    choice = sharp.choice_at(_CHOOSE_SEVERAL / levels)
+    aside = _ASIDE * count * sqrt((4 * len(shares) + 3) / 4) + _SCALES * choice + _LEAST
     gaps = sorted(float(above - below) for below, above in pairwise(shares))
     if aside <= _FITS * gaps[len(gaps) // 2] * rows:
-        return Several(_threes(shares, _exact(aside / rows)), threes=True)
+        return Several(_threes(shares, _exact(aside / rows)), True, _levels(3 * len(shares)), counting)
     cuts = min(3 * len(shares), _MOST_EVEN)
-    while cuts >= _FEWEST and rows / (cuts + 1) < _EVEN * sharp.count * sqrt((cuts + 2) / 4):
+    while cuts >= _FEWEST and rows / (cuts + 1) < _EVEN * count * sqrt((cuts + 2) / 4):
         cuts -= 1
     if cuts < _FEWEST:
         return None
     step = (shares[-1] - shares[0]) / (cuts - 1)
     even = (shares[0] + place * step for place in range(cuts))
-    return Several((shares[0] * _BESIDE, *even, 1 - (1 - shares[-1]) * _BESIDE), threes=False)
+    found = (shares[0] * _BESIDE, *even, 1 - (1 - shares[-1]) * _BESIDE)
+    return Several(found, False, _levels(len(found)), counting)
+
+
+def _levels(chosen: int) -> tuple[Fraction, ...]:
+    """The parts of the price for choosing so many values by halving."""
+    levels = chosen.bit_length()
+    return (_CHOOSE_SEVERAL / levels,) * levels
 
 
 def cut_several(chosen: Sequence[int], values: int, *, threes: bool) -> list[int]:
@@ -98,7 +175,10 @@ def cut_several(chosen: Sequence[int], values: int, *, threes: bool) -> list[int
         lows, highs = [*chosen[3::3], values], [-1, *chosen[2:-1:3]]
         for place, (low, value, high) in enumerate(zip(chosen[::3], chosen[1::3], chosen[2::3], strict=True)):
             edges |= {low, value, high + 1}
-            if few:  # farther ones, in case that those are too near; none past the cuts of its neighbours
+            if few and values <= _COARSE:  # ties are likely: the values beside it are told from it
+                edges |= {value - 1, value + 2}
+            if few:  # nearer ones, and farther ones in case that those miss: none past the cuts of its neighbours
+                edges |= {(low + value) // 2, (value + high) // 2 + 1}
                 under, over = value - _FARTHER * (value - low), value + _FARTHER * (high - value)
                 edges |= {value + 1} | {edge for edge in (under, over + 1) if highs[place] < edge <= lows[place]}
     return sorted(edge for edge in edges if 0 < edge < values)
@@ -106,7 +186,7 @@ def cut_several(chosen: Sequence[int], values: int, *, threes: bool) -> list[int
 
 def most_edges(shares: int) -> int:
     """How many edges there can be."""
-    return 5 if shares == 1 else max(6 * shares, 2 * min(3 * shares, _MOST_EVEN) + 4)
+    return _PAIR_EDGES + 1 if shares == 1 else max(10 * shares, 2 * min(3 * shares, _MOST_EVEN) + 4)
 
 
 def _threes(shares: Sequence[Fraction], aside: Fraction) -> tuple[Fraction, ...]:

@@ -39,27 +39,28 @@ def rate_of(price: Price, rows: Fraction, levels: int) -> Fraction:
     return Quantiles.rate_for(Sensitivity(l1=rows), price / levels)
 
 
-def halve(known: Known, shares: Sequence[Fraction], rows: int, rate: Fraction, bits: Bits) -> Flow:
-    """A value for each of increasing shares, of about so many rows.
+def halve(known: Known, shares: Sequence[Fraction], rows: int, rates: Sequence[Fraction], bits: Bits) -> Flow:
+    """A value for each of increasing shares, of about so many rows, with a rate for each level.
 
     Rows that hold the value that divides them count in parts: those below its chosen part on one side, those above it
     on the other, so that ties do not move the shares that are left.
     """
     chosen = [0] * len(shares)
-    open_ = [(0, len(shares), Fraction(0), Fraction(1), Segment.whole(known.values, PARTS))]
+    open_ = [(0, 0, len(shares), Fraction(0), Fraction(1), Segment.whole(known.values, PARTS))]
     while open_:
-        first, last, left, right, segment = open_.pop()
+        level, first, last, left, right, segment = open_.pop()
         if first == last:
             continue
         middle = (first + last) // 2
         share = shares[middle]
         inside = Segment(*_bounds(segment), PARTS, divides=last - first > 1)
-        law = law_of(known.values, (share - left) / (right - left), rows * (right - left), rate)
+        law = law_of(known.values, (share - left) / (right - left), rows * (right - left), rates[level])
         (part,) = yield from choose(law, known, inside, bits)
         chosen[middle] = part // PARTS
         below = Segment(segment.first, part, segment.start, min(segment.stop, part), PARTS)
         above = Segment(part, segment.last, max(segment.start, part + 1), segment.stop, PARTS)
-        open_ += [(first, middle, left, share, below), (middle + 1, last, share, right, above)]
+        deeper = level + 1
+        open_ += [(deeper, first, middle, left, share, below), (deeper, middle + 1, last, share, right, above)]
     return chosen
 
 
@@ -162,7 +163,7 @@ class Halving:
         """The values of one cell."""
         if len(self.shares) == 1:
             return choose(self._alone, known, Segment.whole(self.values), bits)
-        return halve(known, self.shares, 0, self.rate, bits)
+        return halve(known, self.shares, 0, (self.rate,) * levels_of(self.shares), bits)
 
 
 def check_shares(shares: Sequence[Fraction], owner: str) -> None:

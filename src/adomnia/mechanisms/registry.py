@@ -2,6 +2,7 @@
 
 from adomnia.mechanisms.brackets import Brackets
 from adomnia.mechanisms.contract import Mechanism, Noise, Numeric
+from adomnia.mechanisms.earlier_brackets import EarlierBrackets
 from adomnia.mechanisms.exponential import Exponential
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.halving import Halving
@@ -27,6 +28,11 @@ NUMERIC: dict[str, type[Numeric]] = {
     "smooth_student": SmoothStudent,
     "smooth_laplace": SmoothLaplace,
     "propose_test_release": ProposeTestRelease,
+}
+
+# What nothing is measured by any more: stored answers are read by these.
+EARLIER: dict[str, type[Numeric]] = {
+    "earlier_brackets": EarlierBrackets,
 }
 
 MECHANISMS: dict[str, type[Mechanism]] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from adomnia.mechanisms.brackets import Brackets
+from adomnia.mechanisms.earlier_brackets import EarlierBrackets
 from adomnia.mechanisms.exponential import Exponential
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.halving import Halving
@@ -43,9 +44,15 @@ def noise_in_words(line: Measurement) -> str:  # noqa: PLR0911 - one for each la
             return f"Laplace, scale {show_up(scale)}"
         case DiscreteGaussian(variance=variance):
             return f"Gaussian, deviation {show_up(sqrt_up(variance))}"
-        case Brackets(counting=DiscreteLaplace(scale=scale)):
+        case (
+            Brackets(usual_counting=DiscreteLaplace(scale=scale))
+            | EarlierBrackets(usual_counting=DiscreteLaplace(scale=scale))
+        ):
             return f"values chosen by rank, Laplace noise of scale {show_up(scale)} on rows between them"
-        case Brackets(counting=DiscreteGaussian(variance=variance)):
+        case (
+            Brackets(usual_counting=DiscreteGaussian(variance=variance))
+            | EarlierBrackets(usual_counting=DiscreteGaussian(variance=variance))
+        ):
             return (
                 f"values chosen by rank, Gaussian noise of deviation {show_up(sqrt_up(variance))} on rows between them"
             )

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from adomnia.catalog.model import Catalog
 from adomnia.pricing.caps import apply_caps
+from adomnia.pricing.earlier import keep_quantiles
 from adomnia.pricing.effort import apply_effort
 from adomnia.pricing.joint import join_sums
 from adomnia.pricing.presence import join_counts
@@ -41,20 +42,26 @@ class Rules:
         return self.priced[: self.priced.index(apply_caps)]
 
 
-# As answers of version 0.1.0 were measured, which are given again as they are stored.
-EARLIER = Rules(
-    priced=(apply_weights, apply_caps, choose_ways, join_counts, apply_effort),
-    before_error=(apply_caps, choose_ways),
-    after_error=(apply_effort,),
-    without_price=(apply_weights, choose_ways, join_counts),
-)
 CURRENT = Rules(
-    priced=(apply_weights, join_sums, suit_methods, *EARLIER.priced[1:]),
-    before_error=(join_sums, *EARLIER.before_error),
-    after_error=EARLIER.after_error,
-    without_price=(apply_weights, join_sums, suit_methods, *EARLIER.without_price[1:]),
+    priced=(apply_weights, join_sums, suit_methods, apply_caps, choose_ways, join_counts, apply_effort),
+    before_error=(join_sums, apply_caps, choose_ways),
+    after_error=(apply_effort,),
+    without_price=(apply_weights, join_sums, suit_methods, choose_ways, join_counts),
 )
-VERSIONS = (CURRENT, EARLIER)
+# As answers of earlier versions were measured, which are given again as they are stored: the last first.
+SECOND = Rules(
+    priced=(keep_quantiles, *CURRENT.priced),
+    before_error=(keep_quantiles, *CURRENT.before_error),
+    after_error=CURRENT.after_error,
+    without_price=(keep_quantiles, *CURRENT.without_price),
+)
+FIRST = Rules(
+    priced=(keep_quantiles, apply_weights, apply_caps, choose_ways, join_counts, apply_effort),
+    before_error=(keep_quantiles, apply_caps, choose_ways),
+    after_error=CURRENT.after_error,
+    without_price=(keep_quantiles, apply_weights, choose_ways, join_counts),
+)
+VERSIONS = (CURRENT, SECOND, FIRST)
 
 
 def rewrite(

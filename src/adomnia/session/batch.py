@@ -12,6 +12,7 @@ from adomnia.errors import Refusal
 from adomnia.plans.canonical import canonical
 from adomnia.plans.plan import Plan
 from adomnia.plans.public_rows import PublicRows
+from adomnia.pricing.earlier import keep_quantiles, with_earlier_quantiles
 from adomnia.pricing.effort import check_effort
 from adomnia.pricing.joint import join_sums, with_joint_sums
 from adomnia.pricing.notes import list_notes
@@ -112,6 +113,8 @@ class Batch:
         """
         facts = (tuple(table.profile for table in catalog.tables), catalog.minimum_frequency, self.version)
         wanted = [weigh_outputs(plan, each.weights or {}) for plan, each in zip(plans, self.questions, strict=True)]
+        if keep_quantiles in rules.priced:
+            wanted = [with_earlier_quantiles(plan) for plan in wanted]
         split = tuple((plan.keys, plan.terms, plan.weights) for plan in wanted)
         paid = tuple((each.effort, _amount(each.delta)) for each in self.questions)
         common = (self.payment or Payment()).get("effort")

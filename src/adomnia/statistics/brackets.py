@@ -11,7 +11,7 @@ from math import erfc, sqrt
 import numpy as np
 
 from adomnia.mechanisms.brackets import Brackets, deviation_of
-from adomnia.mechanisms.cuts import most_edges
+from adomnia.mechanisms.earlier_brackets import EarlierBrackets
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.noise import Integers
@@ -31,7 +31,9 @@ _BESIDE = 1.5  # deviations of a rank: a tied value so near to the quantile is t
 class Bracket:
     """One quantile of one cell: cuts, and how many rows too many lie below each, with noise."""
 
-    mechanism: Brackets
+    mechanism: Brackets | EarlierBrackets
+    noise: DiscreteLaplace | DiscreteGaussian | None  # of a count, where rows were counted
+    scale: float | None  # by how many rows the value is off, about, if it was chosen for the quantile itself
     share: float
     low: int
     value: int
@@ -42,20 +44,27 @@ class Bracket:
     scatter: float = 0.0  # the variance of a rank by sampling, where the quantile is that of a population
 
     @classmethod
-    def read(cls, mechanism: Brackets, numbers: Integers, place: int) -> "Bracket":
+    def read(cls, mechanism: Brackets | EarlierBrackets, numbers: Integers, place: int) -> "Bracket":
         """From what was released of a cell."""
-        shares, room = mechanism.shares, most_edges(len(mechanism.shares))
+        shares, room = mechanism.shares, mechanism.room
         share, many = float(shares[place]), int(numbers[0])
         low, value, high = (int(each) for each in numbers[1 + 3 * place : 4 + 3 * place])
         start = 1 + 3 * len(shares)
-        edges, counts = numbers[start : start + many], numbers[start + room :].astype(np.float64)
+        edges, counts = numbers[start : start + many], numbers[start + room : start + 2 * room + 1].astype(np.float64)
         if len(shares) == 1:
             inner = np.concatenate([[0.0], np.cumsum(counts[1 : max(many, 1)])])
             excess, rows = counts[0] / shares[0].denominator + inner - share * inner[-1], 0.0
         else:
             below, rows = np.cumsum(counts[:many]), float(counts[: many + 1].sum())
             excess = below - share * rows
-        return cls(mechanism, share, low, value, high, edges, excess[:many], rows)
+        law = mechanism.counting_of(numbers), mechanism.own_scale_of(numbers)
+        return cls(mechanism, *law, share, low, value, high, edges, excess[:many], rows)
+
+    @property
+    def _counting(self) -> DiscreteLaplace | DiscreteGaussian:
+        if self.noise is None:
+            raise ValueError("Bracket of rows that were not counted has no noise.")
+        return self.noise
 
     @property
     def _larger(self) -> float:
@@ -90,7 +99,7 @@ class Bracket:
         """Whether noise alone hardly makes the excess at an edge so large. An edge is asked for one side alone."""
         if at not in self._tails:
             # Half a row less, because noise is a whole number: its tail is below that of a continuous one there.
-            self._tails[at] = tail(self.mechanism.counting, excess - self._larger / 2, self.weights[at], self.scatter)
+            self._tails[at] = tail(self._counting, excess - self._larger / 2, self.weights[at], self.scatter)
         return self._tails[at] <= alpha
 
     @cached_property
@@ -109,8 +118,10 @@ class Bracket:
     def _tied(self) -> int | None:
         """A value that many rows hold, and the quantile with them as far as noise can tell: the nearest such one."""
         single = np.flatnonzero(np.diff(self.edges) == 1)
+        if not len(single):
+            return None
         rows = self.excess[single + 1] - self.excess[single]
-        single = single[rows >= _TIED * deviation_of(self.mechanism.counting)]
+        single = single[rows >= _TIED * deviation_of(self._counting)]
         if not len(single):
             return None
         off = np.maximum(0, np.maximum(self.excess[single], -self.excess[single + 1]))
@@ -120,7 +131,18 @@ class Bracket:
     def _deviation(self, at: int) -> float:
         """Of the noise of an excess."""
         spread = sum(many * weight * weight for weight, many in self.weights[at])
-        return deviation_of(self.mechanism.counting) * sqrt(spread)
+        return deviation_of(self._counting) * sqrt(spread)
+
+    def _kept(self, off: float) -> float:
+        """How many of the rows that the value is off by are left to noise: the others are taken back.
+
+        A value that was chosen for itself is off by Laplace noise of a known scale: the most likely part is taken back.
+        """
+        if self.scale is None:
+            return (1 - _MOVED) * off
+        at = min(int(np.searchsorted(self.edges, self.value)), len(self.edges) - 1)
+        least = self._deviation(at) ** 2 / self.scale
+        return float(np.clip(off, -least, least))
 
     def _interpolated(self) -> int:
         edges, first = np.unique(self.edges, return_index=True)
@@ -136,7 +158,7 @@ class Bracket:
         if at <= 0 <= after:
             return self.value
         off = at if at > 0 else after
-        found, beside = _whole(np.interp((1 - _MOVED) * off, ranks, places)), self.high - self.low
+        found, beside = _whole(np.interp(self._kept(off), ranks, places)), self.high - self.low
         return min(max(found, self.low - beside), self.high + beside)
 
 

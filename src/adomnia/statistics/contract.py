@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.mechanisms.contract import Noise, Numeric
-from adomnia.mechanisms.registry import NUMERIC, find_noise
+from adomnia.mechanisms.registry import EARLIER, NUMERIC, find_noise
 from adomnia.noise import Integers
 from adomnia.privacy.aggregates import Aggregate
 from adomnia.privacy.distances import Distances
@@ -49,7 +49,7 @@ class Measure:
 def _calibrate(query: Query, price: AnyPrice, by: str) -> Numeric:
     if not by and isinstance(price, Approximate):
         raise TypeError("Measure price with a delta must name the mechanism that it buys, got none.")
-    kind = NUMERIC[by] if by else find_noise(price)  # type: ignore[arg-type]  # as told above
+    kind = {**NUMERIC, **EARLIER}[by] if by else find_noise(price)  # type: ignore[arg-type]  # as told above
     return kind.for_query(query, price)
 
 

@@ -4,11 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import expm1, log
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias, final
 
 import numpy as np
 
 from adomnia.mechanisms.brackets import Brackets
+from adomnia.mechanisms.earlier_brackets import EarlierBrackets
 from adomnia.noise import Integers
 from adomnia.privacy.aggregates import Aggregate, Histogram
 from adomnia.privacy.kinds import Quantity
@@ -38,6 +39,7 @@ class Quantile(OneRound):
     """
 
     tag: ClassVar[str] = "BracketedQuantile"
+    rules: ClassVar[int] = 2  # as those of its mechanism
     name: ClassVar[str] = "QUANTILE"
     by: ClassVar[str] = "brackets"
     query: Query
@@ -52,7 +54,7 @@ class Quantile(OneRound):
 
     def estimate(self, *measured: Measured) -> Estimate:
         aggregate, mechanism, values = histogram(self.query), measured[0].mechanism, measured[0].values
-        assert isinstance(mechanism, Brackets)  # noqa: S101 - as it was asked for
+        assert isinstance(mechanism, Brackets | EarlierBrackets)  # noqa: S101 - as it was asked for
         place, shape = aggregate.shares.index(self.share), values.shape[:-1]
         brackets = [Bracket.read(mechanism, each, place) for each in values.reshape(-1, values.shape[-1])]
         bought = 1 - float(aggregate.confidence)
@@ -65,6 +67,22 @@ class Quantile(OneRound):
             return np.minimum(found[..., 0], value), np.maximum(found[..., 1], value)
 
         return estimate_chosen(self.query, value, ends, "rows counted between values chosen by rank")
+
+
+@final
+@dataclass(frozen=True)
+class EarlierQuantile(Quantile):
+    """The same as the first versions measured it.
+
+    Method      as a quantile of today, with fixed parts of the price; a value alone where rows were few.
+    Guarantee   one measurement at the whole price, which was paid: only stored answers are read by this.
+    Bias        the cap on rows per person, clamping, and half a step of rounding a value.
+    Cite        McSherry & Talwar 2007; Smith 2011 (by ranks); docs/proofs/brackets.md (the interval).
+    """
+
+    tag: ClassVar[str] = "BracketedQuantile"
+    rules: ClassVar[int] = 1
+    by: ClassVar[str] = "earlier_brackets"
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from pydantic import Field
 from adomnia.explaining.surfaces import Surface, reword_lines
 from adomnia.mechanisms.brackets import Brackets
 from adomnia.mechanisms.contract import Numeric
+from adomnia.mechanisms.earlier_brackets import EarlierBrackets
 from adomnia.mechanisms.envelopes import LogRange, OrderStatistic
 from adomnia.mechanisms.exponential import Exponential
 from adomnia.mechanisms.gaussian import DiscreteGaussian
@@ -25,6 +26,11 @@ from adomnia.wire.amounts import ExactText, amount_of, event_of, event_record, t
 from adomnia.wire.answers import CapReply, cap_of, cap_record
 from adomnia.wire.models import CostReply, Reply
 
+_BY_RANK: dict[str, type[Halving | Brackets | EarlierBrackets]] = {
+    "halving": Halving,
+    "brackets": Brackets,
+    "earlier_brackets": EarlierBrackets,
+}
 _SMOOTH: dict[str, type[SmoothNoise]] = {
     "smooth_cauchy": SmoothCauchy,
     "smooth_student": SmoothStudent,
@@ -71,6 +77,7 @@ class NoiseReply(Reply):
         "ranks",
         "halving",
         "brackets",
+        "earlier_brackets",
         "smooth_cauchy",
         "smooth_student",
         "smooth_laplace",
@@ -214,9 +221,9 @@ def _law(noise: Numeric) -> dict[str, Any]:  # noqa: PLR0911 - one for each law
         case Quantiles(targets=targets, values=values, rate=rate):
             wanted = [{"share": text_of(t.share), "offset": text_of(t.offset), "beyond": t.beyond} for t in targets]
             return {"law": "ranks", "rate": text_of(rate), "values": values, "targets": wanted}
-        case Halving() | Brackets():
+        case Halving() | Brackets() | EarlierBrackets():
             asked = {"shares": [text_of(share) for share in noise.shares], "values": noise.values}
-            law = "halving" if isinstance(noise, Halving) else "brackets"
+            law = next(law for law, kind in _BY_RANK.items() if isinstance(noise, kind))
             return {"law": law, **asked, "rows": text_of(noise.rows), "price": event_record(noise.price)}
         case SmoothNoise():  # public parameters alone: the scale is not among them
             law = next(law for law, kind in _SMOOTH.items() if isinstance(noise, kind))
@@ -238,8 +245,8 @@ def _noise(record: dict[str, Any]) -> Numeric:  # noqa: PLR0911 - one for each l
             return Exponential(amount_of(record["rate"]))
         case "ranks":
             return Quantiles(tuple(map(_target, record["targets"])), record["values"], amount_of(record["rate"]))
-        case "halving" | "brackets" as law:
-            kind = Halving if law == "halving" else Brackets
+        case "halving" | "brackets" | "earlier_brackets" as law:
+            kind = _BY_RANK[law]
             shares = tuple(map(amount_of, record["shares"]))
             return kind(shares, record["values"], amount_of(record["rows"]), event_of(record["price"]))  # type: ignore[arg-type]
         case "smooth_cauchy" | "smooth_student" | "smooth_laplace" as law:

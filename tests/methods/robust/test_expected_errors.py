@@ -82,9 +82,9 @@ def test_what_is_expected_is_within_a_factor_of_three_of_what_happens(way, price
 
 
 PINNED = [
-    (MEDIAN, "auto", 1000, Pure(1), ("exponential", 64)),
+    (MEDIAN, "auto", 1000, Pure(1), ("brackets", 64)),
     (MANY, "auto", 1000, Pure(1), ("histogram", 128)),
-    (MANY, "auto", 10**6, Concentrated(1), ("exponential", 64)),
+    (MANY, "auto", 10**6, Concentrated(1), ("brackets", 64)),
     (MANY, "tree", 1000, Pure(1), ("tree", 64)),
     (MANY, "tree", 10**6, Pure(1), ("tree", 512)),
     (MANY, "histogram", 1000, Concentrated(Fraction(1, 10)), ("histogram", 64)),

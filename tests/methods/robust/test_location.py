@@ -15,7 +15,7 @@ VALUES = LAWS["lognormal"](np.random.default_rng(1), 5_000)
 MANY = tuple(Fraction(place, 100) for place in range(3, 100, 3))
 
 
-@pytest.mark.parametrize("way", ["auto", "exponential", "tree", "histogram"])
+@pytest.mark.parametrize("way", ["auto", "brackets", "exponential", "tree", "histogram"])
 def test_with_little_noise_every_way_finds_the_median(way):
     asked = build("location", FRAME, column=COLUMN, method=way, sample_size=1_000_000)
     assert asked.suit(EXACT).rehearse(EXACT)
@@ -26,8 +26,8 @@ def test_with_little_noise_every_way_finds_the_median(way):
 def test_auto_is_settled_by_price_and_facts_and_says_what_it_compared():
     one = build("location", FRAME, column=COLUMN).suit(Pure(1))
     many = build("location", FRAME, column=COLUMN, probs=MANY).suit(Pure(1))
-    assert (one.way, many.way) == ("exponential", "histogram")
-    assert one.comparison.startswith("The way exponential was chosen. Expected errors, supposing 1,000 rows")
+    assert (one.way, many.way) == ("brackets", "histogram")
+    assert one.comparison.startswith("The way brackets was chosen. Expected errors, supposing 1,000 rows")
     assert all(each in many.comparison for each in ("exponential", "tree", "histogram"))
     assert one.suit(Pure(1)) == one
 
@@ -48,10 +48,10 @@ def test_explain_and_the_answer_show_the_comparison():
 
     own = adomnia.protect(pd.DataFrame({"x": VALUES}), unit="row", bounds={"x": (0, 100)}, epsilon=10.0)
     text = "SELECT * FROM location(data, column => x, sample_size => 5000)"
-    assert "The way exponential was chosen" in str(own.explain(text, epsilon=1))
-    assert "The way exponential was chosen" in repr(own.price(text, epsilon=1))
+    assert "The way brackets was chosen" in str(own.explain(text, epsilon=1))
+    assert "The way brackets was chosen" in repr(own.price(text, epsilon=1))
     answer = own.sql(text, epsilon=1)
-    assert sum("The way exponential was chosen" in note for note in answer.notes) == 1
+    assert sum("The way brackets was chosen" in note for note in answer.notes) == 1
 
 
 def test_the_smooth_way_is_one_value_with_noise_of_its_own():
@@ -65,3 +65,23 @@ def test_a_spread_that_a_release_told_is_said_with_the_comparison():
     asked = build("location", FRAME, column=COLUMN, spread=Fraction(7)).suit(Pure(1))
     assert "an interquartile range of 7" in asked.comparison
     assert "smooth" in asked.comparison
+
+
+@pytest.mark.parametrize("inference", ["data", "population"])
+def test_auto_has_an_interval_that_says_something(inference):
+    """Of 5,000 rows at epsilon 1 it spans some percent of them; of a value that is chosen alone, all of them."""
+    asked = build("location", FRAME, column=COLUMN, sample_size=5_000, inference=inference).suit(Pure(1))
+    for seed in range(5):
+        lower, upper = table_of(asked, Pure(1), {"x": VALUES}, seed).estimates["estimate"].interval(0.95, 1)
+        between = np.mean((lower[0] <= VALUES) & (upper[0] >= VALUES))
+        assert 0 < between < 0.15
+
+
+def test_several_quantiles_of_a_population_are_counted_in_bins():
+    asked = build("location", FRAME, column=COLUMN, probs=MANY[:3], sample_size=10**6).suit(Pure(1))
+    assert asked.way in ("tree", "histogram")
+    with pytest.raises(BadArgument, match="probs"):
+        build("location", FRAME, column=COLUMN, probs=MANY, method="brackets")
+    about_data = build("location", FRAME, column=COLUMN, probs=MANY[:3], method="brackets", inference="data")
+    table = table_of(about_data.suit(EXACT), EXACT, {"x": VALUES})
+    assert table.estimates["estimate"].values == pytest.approx(np.quantile(VALUES, [0.03, 0.06, 0.09]), rel=0.05)

@@ -92,7 +92,7 @@ def test_few_rows_leave_the_declared_range():
 
 @pytest.mark.parametrize("price", PRICES, ids=str)
 def test_the_tail_of_a_rank_is_that_of_noise_and_sampling_together(price):
-    noise = Brackets((HALF, HIGH), 100, Fraction(1), price).counting
+    noise = Brackets((HALF, HIGH), 100, Fraction(1), price).usual_counting
     random, weights = np.random.default_rng(7), ((0.5, 3), (0.3, 2))
     drawn = random.normal(0, 6, 400_000)
     for weight, times in weights:

@@ -82,7 +82,9 @@ class Summary(SeveralRounds):
     def steps(self, price: Price) -> Steps:
         part = price / len(self.columns)
         described = yield from together([self._describe(column, part) for column in self.columns])
-        notes = (describe_inference(population=self.population), *_notes(price, self._queries(self.columns[0])[1]))
+        counted = np.array([cell["n"].values for column in described for cell in column])
+        extremes = _say_extremes(part, [self._queries(column)[1] for column in self.columns], float(counted.min()))
+        notes = (describe_inference(population=self.population), extremes, *_NOTES)
         tables = [self._tabulate([column[place] for column in described], notes) for place in range(len(described[0]))]
         return table_of(self.by, tables)
 
@@ -154,14 +156,22 @@ def _coarsen(domain: Numbers) -> Numbers:
     return domain
 
 
-def _notes(price: Price, query: Query) -> tuple[str, ...]:
-    target = Measure(query, price * _EXTREME, "quantiles").mechanism.targets[0]  # type: ignore[attr-defined]  # as asked
-    rows = f"{int(abs(target.offset)):,}"
-    return (
-        f"min and max are about the data, and not its extremes: about {rows} rows of a group lie beyond each.",
-        "n and missing are noisy numbers of rows, and their intervals are about the data.",
-        "Values beyond the declared bounds count as the bounds.",
-    )
+_NOTES = (
+    "n and missing are noisy numbers of rows, and their intervals are about the data.",
+    "Values beyond the declared bounds count as the bounds.",
+)
+
+
+def _say_extremes(price: Price, queries: Sequence[Query], rows: float) -> str:
+    """How many rows lie beyond the extremes, and which part that is of the fewest rows of a group and column."""
+    targets = (Measure(query, price * _EXTREME, "quantiles").mechanism.targets[0] for query in queries)  # type: ignore[attr-defined]  # as asked
+    beyond = max(int(abs(target.offset)) for target in targets)
+    told = f"min and max are about the data, and not its extremes: about {beyond:,} rows of a group lie beyond each"
+    if beyond >= rows / 2:
+        return (
+            f"{told}, or all that there are: they say nothing here. A higher price, or fewer columns, moves them out."
+        )
+    return f"{told}, which is {100 * beyond / rows:.2g}% where rows are fewest (n = {rows:,.0f})."
 
 
 def _build(frame: Frame, arguments: Arguments) -> Summary | WeightedSummary:
@@ -196,11 +206,11 @@ METHOD = Method(
         "missing": "rows that have none; with a weight, the sum of their weights",
         "mean": "arithmetic mean",
         "sd": "standard deviation",
-        "min": "a value near the least one",
+        "min": "a value near the least one: a note says how many rows lie below it",
         "q1": "first quartile",
         "median": "median",
         "q3": "third quartile",
-        "max": "a value near the greatest one",
+        "max": "a value near the greatest one: a note says how many rows lie above it",
     },
     "SELECT * FROM summary((SELECT age, salary FROM people))",
     {"R": "summary, fivenum", "SAS": "PROC MEANS", "pandas": "DataFrame.describe"},

@@ -17,6 +17,7 @@ from adomnia.privacy.events import Price, Pure
 _MEAN = 0.8  # of the size of a normal error, in its standard deviations
 _UNEVEN = 4  # values within a bin are not where even ones would be: off by such a part of its width
 _CHEAPEST, _DEAREST = 1e-6, 40.0  # epsilons beyond which an expected error is that of these
+_BESIDE_ONE, _BESIDE_SEVERAL = 1.6, 1.3  # the error with an interval over the one without: benchmarks/quantiles.py
 _SIZES = tuple(2**bits for bits in range(3, 10))
 
 
@@ -73,6 +74,12 @@ def expect_exponential(facts: QuantileFacts) -> Expectation:
     return Expectation((1 - missed) * scale * facts.per_rank + missed * facts.width / 4)
 
 
+def expect_brackets(facts: QuantileFacts) -> Expectation:
+    """A choice by rank at a part of the price, and counts around it: so many times the error of a choice alone."""
+    alone = expect_exponential(facts)
+    return Expectation(min((_BESIDE_ONE if len(facts.shares) == 1 else _BESIDE_SEVERAL) * alone.error, facts.width / 4))
+
+
 def expect_histogram(facts: QuantileFacts) -> Expectation:
     """Counts in as many bins as suit the noise."""
     return _best(facts, lambda bins: sqrt(bins / 4) * facts.deviation(1))
@@ -106,8 +113,10 @@ def _best(facts: QuantileFacts, deviation: Callable[[int], float]) -> Expectatio
     return Expectation(min(best.error, facts.width / 4), best.bins)
 
 
+WITH_INTERVAL = ("brackets", "tree", "histogram")
 WAYS: Mapping[str, Callable[[QuantileFacts], Expectation]] = MappingProxyType(
     {
+        "brackets": expect_brackets,
         "exponential": expect_exponential,
         "tree": expect_tree,
         "histogram": expect_histogram,

@@ -1,4 +1,4 @@
-"""The median of a column, or other quantiles, by the way of the least expected error."""
+"""The median of a column, or other quantiles, by the way of the least expected error that has an interval."""
 
 from fractions import Fraction
 
@@ -14,6 +14,9 @@ def _build(frame: Frame, arguments: Arguments) -> QuantilesByWay:
     if way == "smooth" and len(probs) > 1:
         raise BadArgument("probs", "are several, and the smooth way finds one", "name one, or another method")
     population = read_inference(frame, arguments, "location")
+    if way == "brackets" and population and len(probs) > 1:
+        fix = "name one, write inference => 'data', or ask the method quantiles"
+        raise BadArgument("probs", "are several, and brackets find one quantile of a population", fix)
     asked = (frame.relation, arguments["column"], probs, way, population, frame.confidence)
     return QuantilesByWay(*asked, arguments["sample_size"], arguments["spread"])
 
@@ -21,7 +24,7 @@ def _build(frame: Frame, arguments: Arguments) -> QuantilesByWay:
 METHOD = Method(
     "location",
     "robust",
-    "The median of a column, or other quantiles, by the way that has the least expected error.",
+    "The median of a column, or other quantiles, by the way with an interval that has the least expected error.",
     (
         Parameter("column", "column", "the numbers", required=True),
         Parameter("probs", "numbers", "the shares of rows below each quantile, rising", default=(Fraction(1, 2),)),

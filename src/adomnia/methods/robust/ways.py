@@ -1,4 +1,4 @@
-"""Quantiles by a way that the question names, or by the one of the least expected error."""
+"""Quantiles by a way that the question names, or by the one of the least expected error that has an interval."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -11,25 +11,31 @@ from adomnia.methods.analysis import Analysis, with_values
 from adomnia.methods.contract import NumberColumn, Parameter
 from adomnia.methods.describe.inference import describe_inference
 from adomnia.methods.robust.counted_quantiles import CountedQuantile, Tree
-from adomnia.methods.robust.expected_errors import WAYS, QuantileFacts, compare, count_levels, say
+from adomnia.methods.robust.expected_errors import WAYS, WITH_INTERVAL, QuantileFacts, compare, count_levels, say
+from adomnia.methods.stacking import stack_estimates
 from adomnia.methods.supposition import SUPPOSED_ROWS
 from adomnia.privacy.aggregates import Histogram, Rows
 from adomnia.privacy.events import Price
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Estimate, Measure, Measured, ResultTable, Round, Steps
-from adomnia.statistics.quantile import VALUE_ALONE, estimate_chosen
+from adomnia.statistics.population.quantile import PopulationQuantile, with_ladder
+from adomnia.statistics.quantile import VALUE_ALONE, Quantile, estimate_chosen
 
 _USUAL_BINS = 64
-_CHOSEN = {"exponential": "halving", "smooth": "smooth_cauchy"}  # by which mechanism a value is chosen
+_CHOSEN = {
+    "brackets": "brackets",
+    "exponential": "halving",
+    "smooth": "smooth_cauchy",
+}  # by which mechanism a value is chosen
 NO_INTERVAL = (
-    "A value that is chosen has no interval of its own: the declared bounds stand for it. The method quantiles has "
-    "intervals that say more."
+    "A value that is chosen has no interval of its own: the declared bounds stand for it. The ways auto and brackets "
+    "have one."
 )
 WAY = Parameter(
     "method",
     "choice",
-    "how values are found: auto takes the way of the least expected error",
+    "how values are found: auto takes the way of the least expected error among those with an interval",
     default="auto",
     choices=("auto", *WAYS),
 )
@@ -54,14 +60,16 @@ SPREAD = Parameter(
 class QuantilesByWay(Analysis):
     """Values that given shares of all rows are below or at.
 
-    Method      the way that is named: a choice by rank, counts in bins of one histogram or of a tree, or the exact
-                value with noise of its smooth sensitivity; auto compares what each is expected to be off by.
+    Method      the way that is named: values chosen by rank and rows counted between them (brackets), a choice by
+                rank alone, counts in bins of one histogram or of a tree, or the exact value with noise of its smooth
+                sensitivity; auto compares what each is expected to be off by, and takes one that has an interval.
     Guarantee   one round at the whole price.
     Bias        clamping; of counts, values are taken to lie evenly within their bin.
     Cite        McSherry & Talwar 2007; Hay et al. 2010 (trees); Nissim, Raskhodnikova & Smith 2007.
     """
 
     tag: ClassVar[str] = "QuantilesByWay"
+    rules: ClassVar[int] = 2  # auto takes a way that has an interval
     name: ClassVar[str] = "location"
     relation: Relation
     column: NumberColumn
@@ -77,9 +85,13 @@ class QuantilesByWay(Analysis):
     def suit(self, price: Price) -> Self:
         facts = self._facts(price)
         compared = compare(facts, told=self.spread is not None)
-        way = next(iter(compared)) if self.way == "auto" else self.way
+        way = self.way if self.way != "auto" else next(each for each in compared if self._has_interval(each))
         bins = (compared.get(way) or WAYS[way](facts)).bins or _USUAL_BINS
         return replace(self, way=way, bins=bins, compared=say(compared) if self.way == "auto" else self.compared)
+
+    def _has_interval(self, way: str) -> bool:
+        """Whether a way tells where the quantiles are: of a population, brackets do so of a single one."""
+        return way in WITH_INTERVAL and (way != "brackets" or not self.population or len(self.probs) == 1)
 
     def _facts(self, price: Price) -> QuantileFacts:
         domain = self.column.domain
@@ -110,8 +122,9 @@ class QuantilesByWay(Analysis):
         present = with_values(self.relation, self.column.value)
         if self.way in ("tree", "histogram"):
             return tuple(Query(present, (each.key,), Rows()) for each in self._tree.bins)
-        histogram = Histogram(self.column.value, self.column.domain, self.probs, self.confidence)
-        return (Query(present, (), histogram),)
+        query = Query(present, (), Histogram(self.column.value, self.column.domain, self.probs, self.confidence))
+        laddered = self.way == "brackets" and self.population
+        return (with_ladder(query, self.probs[0]) if laddered else query,)
 
     @property
     def _tree(self) -> Tree:
@@ -129,13 +142,19 @@ class QuantilesByWay(Analysis):
 
     def tabulate(self, *measured: Measured) -> ResultTable:
         """The table of what was measured."""
-        counted = self.way in ("tree", "histogram")
-        estimate = self._counted(measured) if counted else self._chosen(measured[0])
-        told = describe_inference(population=self.population) if counted else NO_INTERVAL
+        told = describe_inference(population=self.population) if self.way in WITH_INTERVAL else NO_INTERVAL
+        estimate = self._counted(*measured) if self.way in ("tree", "histogram") else self._read(*measured)
         figure = {"kind": "points", "x": "prob", "y": "estimate"}
         return ResultTable({"prob": tuple(map(float, self.probs))}, {"estimate": estimate}, (told,), figure)
 
-    def _counted(self, measured: tuple[Measured, ...]) -> Estimate:
+    def _read(self, measured: Measured) -> Estimate:
+        return self._bracketed(measured) if self.way == "brackets" else self._chosen(measured)
+
+    def _bracketed(self, measured: Measured) -> Estimate:
+        (query,), kind = self._queries, PopulationQuantile if self.population else Quantile
+        return stack_estimates([kind(query, share).estimate(measured) for share in self.probs])
+
+    def _counted(self, *measured: Measured) -> Estimate:
         return CountedQuantile(self._tree, tuple(map(float, self.probs)), measured, self.population).estimate()
 
     def _chosen(self, measured: Measured) -> Estimate:

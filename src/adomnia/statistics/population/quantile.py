@@ -3,11 +3,12 @@
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import sqrt
-from typing import ClassVar
+from typing import ClassVar, final
 
 import numpy as np
 
 from adomnia.mechanisms.brackets import Brackets
+from adomnia.mechanisms.earlier_brackets import EarlierBrackets
 from adomnia.mechanisms.quantiles import FINEST_SHARE
 from adomnia.noise import Integers
 from adomnia.privacy.aggregates import Aggregate
@@ -36,6 +37,7 @@ class PopulationQuantile(OneRound):
     """
 
     tag: ClassVar[str] = "PopulationQuantile"
+    rules: ClassVar[int] = 2  # as those of its mechanism
     name: ClassVar[str] = "population QUANTILE"
     by: ClassVar[str] = "brackets"
     query: Query
@@ -52,7 +54,7 @@ class PopulationQuantile(OneRound):
 
     def estimate(self, *measured: Measured) -> Estimate:
         aggregate, mechanism, values = histogram(self.query), measured[0].mechanism, measured[0].values
-        assert isinstance(mechanism, Brackets)  # noqa: S101 - as it was asked for
+        assert isinstance(mechanism, Brackets | EarlierBrackets)  # noqa: S101 - as it was asked for
         shape = values.shape[:-1]
         brackets = [self._read(mechanism, each) for each in values.reshape(-1, values.shape[-1])]
         bought = (1 - float(aggregate.confidence)) / 2
@@ -66,10 +68,26 @@ class PopulationQuantile(OneRound):
 
         return estimate_chosen(self.query, value, ends, "rows of a sample counted between values chosen by rank")
 
-    def _read(self, mechanism: Brackets, numbers: Integers) -> Bracket:
+    def _read(self, mechanism: Brackets | EarlierBrackets, numbers: Integers) -> Bracket:
         """The ranks of one cell, which sampling scatters as the number of successes in so many tries."""
         found = Bracket.read(mechanism, numbers, mechanism.shares.index(self.share))
         return replace(found, scatter=max(found.rows, 1.0) * found.share * (1 - found.share))
+
+
+@final
+@dataclass(frozen=True)
+class EarlierPopulationQuantile(PopulationQuantile):
+    """The same as the first versions measured it.
+
+    Method      as a quantile of today, with fixed parts of the price.
+    Guarantee   one measurement at the whole price, which was paid: only stored answers are read by this.
+    Bias        clamping, and half a step of rounding a value.
+    Cite        Thompson 1936 (ranks of a sample); docs/proofs/brackets.md and population.md.
+    """
+
+    tag: ClassVar[str] = "PopulationQuantile"
+    rules: ClassVar[int] = 1
+    by: ClassVar[str] = "earlier_brackets"
 
 
 def with_ladder(query: Query, share: Fraction) -> Query:
