@@ -291,6 +291,17 @@ METHOD_CASES = (
         {"x": "x", "y": "y"},
         covers={"mean": Bar(2, rows=(1, 4))},
         released=True,
+        kinds=tuple(name for name in ALL if name != "heaped ages"),
+    ),
+    _ask(
+        "kernel_regression",
+        oracles.kernel_regression,
+        {"mean": FINE},
+        {"x": "x", "y": "y"},
+        covers={"mean": Bar(2, rows=(4, 12))},
+        released=True,
+        name="kernel_regression on ages",
+        kinds=("heaped ages",),  # of whom nobody is below 18
     ),
     _ask(
         "knn_regression",
