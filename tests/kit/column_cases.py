@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 ALL = tuple(KINDS)
 FEW_ZEROS = tuple(name for name in ALL if name != "counts with zeros")
-GROUPED = ("skewed money", "smooth")  # as times: of numbers there are 20 intervals
+GROUPED = ("skewed money", "half times", "smooth")  # as times: of numbers there are 20 intervals
 APART = tuple(name for name in ALL if name not in GROUPED)
 NOT_HEAVY = tuple(name for name in ALL if name not in {"counts with zeros", "skewed money"})
 EXACT, FINE, GRID = 1e-6, 1e-3, 1e-2
@@ -135,6 +135,7 @@ _X = {"column": "x"}
 _MODEL = {"formula": "y ~ x + C(g)"}
 _SHARE = Bar(0.1, "itself")
 _RANKS = "a quantile is told to the row: where two values share the rank, either is right"
+_BINNED = "values between two cuts count as equal"
 _DRAWS = "p-values are shares of 10,000 simulations"
 
 METHOD_CASES = (
@@ -365,20 +366,65 @@ METHOD_CASES = (
     _ask(
         "ks_test",
         oracles.ks_test,
-        {"estimate": FINE, "p_value": 0.04},
+        {"estimate": 0.15, "p_value": 0.04},
         {"column": "x", "group": "g"},
-        why=_DRAWS,
+        why="compared at 31 cuts: between two of them the difference may be larger",
         covers=_estimate(0.2, "itself"),
         slow=True,
     ),
     _ask(
         "mann_whitney",
         oracles.mann_whitney,
-        {"estimate": FINE, "p_value": FINE},
+        {"estimate": GRID, "p_value": FINE},
         {"column": "x", "group": "g"},
-        why=_DRAWS,
+        why=_BINNED,
         covers=_estimate(0.1, "itself"),
         slow=True,
+    ),
+    _ask(
+        "kruskal_wallis",
+        oracles.kruskal_wallis,
+        {"estimate": GRID, "p_value": 0.02},
+        {"column": "x", "group": "h"},
+        why=_BINNED,
+        covers=_estimate(0.1, "itself", rows=(1, None)),
+        slow=True,
+    ),
+    _ask(
+        "signed_rank",
+        oracles.signed_rank,
+        {"estimate": GRID, "p_value": 0.02},
+        {"column": "x", "other": "y"},
+        why=_BINNED,
+        covers=_estimate(0.15, "itself"),
+        slow=True,
+    ),
+    _ask(
+        "spearman",
+        oracles.spearman,
+        {"estimate": 0.02, "p_value": FINE},
+        {"column": "x", "other": "y"},
+        why=_BINNED,
+        covers=_estimate(0.3, "itself"),
+        slow=True,
+    ),
+    _ask(
+        "kendall",
+        oracles.kendall,
+        {"estimate": 0.05, "p_value": FINE},
+        {"column": "x", "other": "y"},
+        why=_BINNED,
+        covers=_estimate(0.3, "itself"),
+        slow=True,
+    ),
+    _ask(
+        "mcnemar",
+        oracles.mcnemar,
+        {"estimate": GRID, "p_value": FINE},
+        {"column": "s", "other": "t"},
+        why=_DRAWS,
+        covers=_estimate(0.8, "itself"),
+        kinds=ALL[:1],
     ),
     _ask(
         "correlation_test",
@@ -433,7 +479,7 @@ METHOD_CASES = (
         why="as of kaplan_meier",
         kinds=GROUPED,
     ),
-    _ask("location", oracles.quantiles, {"estimate": FINE}, _X, why=_RANKS),
+    _ask("location", oracles.quantiles, {"estimate": FINE}, _X, why=_RANKS, covers=_estimate(0.3)),
     _ask("smooth_quantile", oracles.smooth_quantile, {"value": FINE}, _X, why=_RANKS),
     _ask(
         "range_counts", oracles.range_counts, {"count": EXACT}, _X, covers={"count": Bar(100, "itself")}, about="data"
@@ -511,7 +557,11 @@ AGGREGATE_CASES = (
         covered=FEW_ZEROS,
     ),
     _aggregate(
-        "QUANTILE", lambda _, __, ranked: Quantile(ranked(HALF), HALF), read=oracles.one_quantile(0.5), why=_RANKS
+        "QUANTILE",
+        lambda _, __, ranked: Quantile(ranked(HALF), HALF),
+        read=oracles.one_quantile(0.5),
+        why=_RANKS,
+        covers=_estimate(0.25),
     ),
     _aggregate(
         "QUANTILE of nine tenths",
@@ -519,6 +569,7 @@ AGGREGATE_CASES = (
         read=oracles.one_quantile(0.9),
         method="QUANTILE",
         why=_RANKS,
+        covers=_estimate(0.5),
     ),
     _aggregate(
         "MIN",

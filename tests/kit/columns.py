@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from adomnia.methods.contract import Frame
     from kit.trials import Data
 
-GROUPS, CITIES = ("A", "B"), ("a", "b", "c")
+GROUPS, CITIES, ANSWERS = ("A", "B"), ("a", "b", "c"), ("no", "yes")
 _CITY_ENDS = np.array([0.2, 0.5])
 
 
@@ -81,7 +81,11 @@ CORRELATION = 0.5  # of the normal scores beneath x and y
 def frame_of(kind: Kind) -> Frame:
     """Columns x and y of a kind, and the factors."""
     both = {"x": kind.bounds, "y": kind.bounds}
-    rows = frame(both, {"g": GROUPS, "h": CITIES, "s": ("no", "yes")}, whole=tuple(both) if kind.whole else ())
+    rows = frame(
+        both,
+        {"g": GROUPS, "h": CITIES, "s": ("no", "yes"), "t": ("no", "yes")},
+        whole=tuple(both) if kind.whole else (),
+    )
     return replace(rows, factors={**rows.factors, "e": Factor("e", Column("e", Boolean()))})
 
 
@@ -101,7 +105,8 @@ def rows_of(kind: Kind, uniform: np.ndarray, effect: float = EFFECT, correlation
         "y": kind.values(joint),
         "g": np.array(GROUPS, dtype=object)[in_b.astype(int)],
         "h": np.array(CITIES, dtype=object)[city],
-        "s": np.array(["no", "yes"], dtype=object)[(fifth < 0.25 + 0.1 * in_b + 0.05 * city).astype(int)],
+        "s": np.array(ANSWERS, dtype=object)[(fifth < 0.25 + 0.1 * in_b + 0.05 * city).astype(int)],
+        "t": np.array(ANSWERS, dtype=object)[((second < 0.3) | (fifth < 0.1)).astype(int)],
         "e": (fifth > 0.3).astype(float),
     }
 

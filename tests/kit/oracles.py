@@ -314,6 +314,43 @@ def mann_whitney(data: Data, table: ResultTable) -> Numbers:
     return {"estimate": np.array([tested.statistic / len(a) / len(b)]), "p_value": np.array([tested.pvalue])}
 
 
+def kruskal_wallis(data: Data, table: ResultTable) -> Numbers:
+    """Epsilon squared, and how probable it is that somebody of each group has a larger value than anybody."""
+    groups, ranks = [data["h"] == each for each in "abc"], stats.rankdata(data["x"]) / len(data["x"])
+    tested = stats.kruskal(*(data["x"][each] for each in groups))
+    explained = (tested.statistic - 2) / (len(ranks) - 3)
+    above = [ranks[each].mean() - 0.5 / len(ranks) for each in groups]
+    return {"estimate": np.array([max(explained, 0.0), *above]), "p_value": np.array([tested.pvalue, *[np.nan] * 3])}
+
+
+def signed_rank(data: Data, table: ResultTable) -> Numbers:
+    """Without pairs that do not differ, as Wilcoxon did."""
+    differences = data["x"] - data["y"]
+    differences = differences[differences != 0]
+    ranks = stats.rankdata(np.abs(differences))
+    tested = stats.wilcoxon(differences, method="asymptotic")
+    return {
+        "estimate": np.array([(ranks * np.sign(differences)).sum() / ranks.sum()]),
+        "p_value": np.array([tested.pvalue]),
+    }
+
+
+def spearman(data: Data, table: ResultTable) -> Numbers:
+    tested = stats.spearmanr(data["x"], data["y"])
+    return {"estimate": np.array([tested.statistic]), "p_value": np.array([tested.pvalue])}
+
+
+def kendall(data: Data, table: ResultTable) -> Numbers:
+    tested = stats.kendalltau(data["x"], data["y"])
+    return {"estimate": np.array([tested.statistic]), "p_value": np.array([tested.pvalue])}
+
+
+def mcnemar(data: Data, table: ResultTable) -> Numbers:
+    there, back = (int(np.sum((data["s"] == a) & (data["t"] == b))) for a, b in (("yes", "no"), ("no", "yes")))
+    tested = stats.binomtest(there, there + back).pvalue
+    return {"estimate": np.array([there / back, there / (there + back)]), "p_value": np.array([tested, np.nan])}
+
+
 def correlation_test(data: Data, table: ResultTable) -> Numbers:
     tested = stats.pearsonr(data["x"], data["y"])
     return {"estimate": np.array([tested.statistic]), "p_value": np.array([tested.pvalue])}
