@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from adomnia.mechanisms.cuts import (
+    ROWS,
+    Pair,
     Sharpness,
     cut_pair,
     cut_several,
@@ -22,7 +24,7 @@ from adomnia.mechanisms.cuts import (
 )
 
 HALF = Fraction(1, 2)
-SHARP = Sharpness(2**20, 6.0, 2.5)
+SHARP = Sharpness(choice=2.0, count=1.5, power=1.0)  # about that of epsilon 1
 DECILES = tuple(Fraction(tenth, 10) for tenth in range(1, 10))
 PERCENTILES = tuple(Fraction(place, 100) for place in range(1, 100))
 
@@ -44,19 +46,42 @@ def test_few_rows_have_no_pair_and_many_have_one_of_a_width_that_hardly_grows():
     assert 0 < far.near < near.near < 1
 
 
-def test_a_pair_never_asks_beyond_most_of_the_rows():
-    pair = plan_pair(Fraction(1, 100), 30_000, Sharpness(2**20, 60.0, 100.0))
-    assert pair is None or pair.below <= Fraction(3, 5) * 300
-    lopsided = plan_pair(Fraction(1, 100), 30_000, Sharpness(2**10, 1.0, 100.0))
-    assert lopsided.below == 180 < lopsided.above
+def test_a_pair_keeps_away_from_the_emptiness_beyond_the_last_row():
+    """In the tails the rank on the side of the end is nearer, and never beyond the last row."""
+    pair = plan_pair(Fraction(1, 100), 30_000, Sharpness(choice=2.0, count=100.0, power=1.0))
+    assert pair.below < pair.above
+    for rows in (100, 1_000, 10_000):
+        for share in (Fraction(1, 100), Fraction(1, 20), Fraction(9, 10), Fraction(99, 100)):
+            pair = plan_pair(share, rows, SHARP)
+            assert pair is None or (0 < pair.below < share * rows and 0 < pair.above < (1 - share) * rows)
 
 
-@given(st.integers(0, 100), st.integers(0, 100), st.fractions(0, 1))
-def test_edges_of_a_pair_never_fall_and_hold_both_values(one, other, near):
-    low, high = sorted((one, other))
-    edges = cut_pair(low, high, near)
-    assert edges == sorted(edges)
-    assert (edges[0], edges[-1], len(edges)) == (low, high + 1, most_edges(1))
+@pytest.mark.parametrize("power", [1.0, 0.5], ids=["epsilon", "rho"])
+@pytest.mark.parametrize("share", [Fraction(1, 1000), Fraction(1, 20), HALF, Fraction(9, 10)])
+def test_the_parts_of_every_plan_are_the_price(share, power):
+    for choice in (1e-4, 0.1, 2.0, 1e3, 1e9):
+        for exponent in range(37):
+            rows = min(2**exponent, 2**36)
+            pair = plan_pair(share, rows, Sharpness(choice, choice, power))
+            assert pair is None or ROWS + pair.own + sum(pair.choosing) + pair.counting == 1
+            several = plan_several((share, share + Fraction(1, 2000)), rows, Sharpness(choice, choice, power))
+            assert several is None or ROWS + sum(several.choosing) + several.counting == 1
+            assert several is None or len(several.shares).bit_length() <= len(several.choosing)
+
+
+@given(
+    st.lists(st.integers(0, 100), min_size=3, max_size=3).map(sorted),
+    st.fractions(0, 1),
+    st.booleans(),
+    st.sampled_from([Fraction(0), Fraction(1, 10)]),
+)
+def test_edges_of_a_pair_rise_inside_of_the_grid_and_hold_all_values(three, near, farthest, own):
+    pair = Pair(Fraction(1), Fraction(1), near, farthest, own, (Fraction(1, 4),), Fraction(1, 2))
+    edges = cut_pair(three, pair, 101)
+    assert edges == sorted(set(edges))
+    assert len(edges) <= most_edges(1)
+    assert {each for each in (three[0], three[1], three[2] + 1) if 0 < each < 101} <= set(edges)
+    assert all(0 < edge < 101 for edge in edges)
 
 
 @pytest.mark.parametrize("shares", [(Fraction(1, 4), Fraction(3, 4)), DECILES, PERCENTILES], ids=len)
@@ -74,7 +99,7 @@ def test_shares_increase_inside_of_the_grid(shares, rows):
 
 def test_few_rows_are_cut_evenly_and_fewer_not_at_all():
     assert [
-        plan if plan is None else plan.threes for plan in (plan_several(DECILES, n, SHARP) for n in (5, 150, 5000))
+        plan if plan is None else plan.threes for plan in (plan_several(DECILES, n, SHARP) for n in (5, 250, 50_000))
     ] == [
         None,
         False,
@@ -84,6 +109,6 @@ def test_few_rows_are_cut_evenly_and_fewer_not_at_all():
 
 def test_a_value_chosen_twice_is_counted_by_itself():
     assert cut_several([3, 5, 5, 9], 20, threes=False) == [3, 5, 6, 9]
-    assert cut_several([3, 5, 7], 20, threes=True) == [3, 5, 6, 8, 12]
-    assert cut_several([0, 0, 0], 20, threes=True) == [1]
+    assert cut_several([3, 5, 7], 20, threes=True) == [3, 4, 5, 6, 7, 8, 12]
+    assert cut_several([0, 0, 0], 20, threes=True) == [1, 2]
     assert cut_several([0, 0, 0], 1, threes=True) == []
