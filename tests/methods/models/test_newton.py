@@ -91,6 +91,6 @@ def test_products_too_large_to_add_up_are_refused_before_data(formula):
 @pytest.mark.parametrize("formula", ["y ~ poly(x, 3)", "y ~ I(x*z*w)", "y ~ (x + z + w)^3", "y ~ I(x^2*z) + C(city)"])
 @pytest.mark.parametrize("weight", [None, "s", "whole"])
 def test_products_of_three_numbers_are_added_up(formula, price, weight):
-    """With sampling weights, too: third powers were too large with them, and the question failed where it was quoted."""
+    """With sampling weights, too: third powers were too large with them, and quotes of such questions failed."""
     named = {"weight": FRAME.numbers.get(weight)}
     assert LOGIT.build(FRAME, {"formula": formula, "inference": "population", **named}).rehearse(price)
