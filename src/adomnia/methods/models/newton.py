@@ -55,6 +55,7 @@ _WORTH = 0.3  # the most noise that a round in the middle may have, in linear pr
 _CONVERGED = 0.3  # a step after which the last one follows
 _RESIDUAL_STEPS = 2**19  # on each side of zero
 _WEIGHT_STEPS = 2**14
+_SPLIT_STEPS = 2**12  # of a weight that is split by sampling weights: third powers of a column still fit
 _LEAST_WEIGHT = Fraction(1, 64)  # of the largest: where weights are clamped at the lowest
 _DOUBT = 9.0  # a start with slopes that noise made has large weights, which have much noise; one without has not
 _HEAVIER = 8.0  # times the mean weight: more has hardly a row, and all of them would have more noise
@@ -269,7 +270,8 @@ class GeneralisedLinear(Analysis):
         if self.weighting is not None:
             residual, weight = (call("*", each, self.weighting.share) for each in (residual, weight))
             split = self.weighting.coarse
-        most, weights = self.largest_residual, Numbers(0, view.heaviest, view.heaviest / _WEIGHT_STEPS)
+        steps = _WEIGHT_STEPS if split is None else _SPLIT_STEPS
+        most, weights = self.largest_residual, Numbers(0, view.heaviest, view.heaviest / steps)
         return (
             Multiplier(Variable(residual, Numbers(-most, most, most / _RESIDUAL_STEPS)), signed=True),
             Multiplier(Variable(weight, weights), signed=False, split=split),

@@ -13,6 +13,7 @@ import numpy as np
 
 from adomnia.methods.contract import Parameter
 from adomnia.statistics.contract import Fact, Floats, ResultTable
+from adomnia.statistics.p_values import AtMost, bound_p_value
 
 NONE = "none"
 P_VALUE = "p_value"
@@ -47,18 +48,27 @@ ADJUST = Parameter(
 
 
 def adjust_p_values(p_values: Sequence[Fact], way: str) -> tuple[Fact, ...]:
-    """The adjusted p-values; None where there is none, which is not counted.
+    """The adjusted p-values; None where there is none, which is not counted. One at its floor has an adjusted floor.
 
     >>> adjust_p_values([0.01, None, 0.04, 0.03], "holm")
     (0.03, None, 0.06, 0.06)
     """
     told = np.array([place for place, each in enumerate(p_values) if each is not None], dtype=np.intp)
     values = np.array([p_values[place] for place in told], dtype=np.float64)
-    order = np.argsort(values, kind="stable")
+    floors = np.array([getattr(p_values[place], "floor", p_values[place]) for place in told], dtype=np.float64)
     found: list[Fact] = [None] * len(p_values)
-    for place, value in zip(told[order], _WAYS[way][1](values[order]).tolist(), strict=True):
-        found[place] = min(1.0, value)
+    for place, value, floor in zip(told, _adjust(values, way), _adjust(floors, way), strict=True):
+        adjusted = min(1.0, value)
+        found[place] = bound_p_value(adjusted, min(1.0, floor)) if isinstance(p_values[place], AtMost) else adjusted
     return tuple(found)
+
+
+def _adjust(values: Floats, way: str) -> list[float]:
+    """In the order in which they are given."""
+    order = np.argsort(values, kind="stable")
+    found = np.empty_like(values)
+    found[order] = _WAYS[way][1](values[order])
+    return [float(each) for each in found]
 
 
 def adjust_table(table: ResultTable, way: str) -> ResultTable:
