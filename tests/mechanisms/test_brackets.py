@@ -16,6 +16,7 @@ from adomnia.mechanisms.cuts import ROWS, Pair, Several, cut_pair, cut_several, 
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.halving import MOST_ROWS, levels_of
 from adomnia.mechanisms.histograms import Known
+from adomnia.noise.discrete import NotDrawableError
 from adomnia.privacy.aggregates import Histogram, Rows
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Concentrated, Pure
@@ -130,6 +131,13 @@ def test_the_stages_of_every_plan_cost_the_price_together(shares, price):
             assert plan.counting >= Fraction(1, 100)
             assert len(plan.choosing) == (1 if len(shares) == 1 else levels_of(plan.shares))
     assert kinds - {None}
+
+
+@pytest.mark.parametrize("price", [Pure(102), Concentrated(5100)], ids=str)
+def test_a_price_whose_plan_cannot_be_made_is_refused_before_anything_is_read(price):
+    """The plan needs the noise of the whole price, which is just too sharp here: that of each part is not."""
+    with pytest.raises(NotDrawableError):
+        Brackets((HALF,), 5, Fraction(1), price)
 
 
 @pytest.mark.parametrize("shares", [(HALF,), (NINE,), THIRDS], ids=len)
