@@ -11,11 +11,14 @@ import numpy as np
 import pytest
 
 from adomnia.mechanisms import brackets as module
+from adomnia.mechanisms import halving
 from adomnia.mechanisms.brackets import Brackets
 from adomnia.mechanisms.cuts import ROWS, Pair, Several, cut_pair, cut_several, most_edges
+from adomnia.mechanisms.draws import choose
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.halving import MOST_ROWS, levels_of
 from adomnia.mechanisms.histograms import Known
+from adomnia.noise.discrete import NotDrawableError
 from adomnia.privacy.aggregates import Histogram, Rows
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Concentrated, Pure
@@ -132,6 +135,13 @@ def test_the_stages_of_every_plan_cost_the_price_together(shares, price):
     assert kinds - {None}
 
 
+@pytest.mark.parametrize("price", [Pure(102), Concentrated(5100)], ids=str)
+def test_a_price_whose_plan_cannot_be_made_is_refused_before_anything_is_read(price):
+    """The plan needs the noise of the whole price, which is just too sharp here: that of each part is not."""
+    with pytest.raises(NotDrawableError):
+        Brackets((HALF,), 5, Fraction(1), price)
+
+
 @pytest.mark.parametrize("shares", [(HALF,), (NINE,), THIRDS], ids=len)
 def test_each_stage_costs_its_part(shares):
     law, one = Brackets(shares, 5, Fraction(2), Pure(1)), Sensitivity(l1=2)
@@ -144,6 +154,46 @@ def test_each_stage_costs_its_part(shares):
 
 
 ROWS_HELD = sorted([1, 2, 2, 3, 7, 8, 8, 9] * 40)
+
+
+@pytest.mark.parametrize("shares", [(HALF,), (NINE,), THIRDS], ids=len)
+@pytest.mark.parametrize("times", [1, 40], ids=["few", "many"])
+def test_a_release_draws_what_the_price_pays_for_and_no_number_goes_without_noise(shares, times, monkeypatch):
+    """Each noise adds seven here: every number that is released has its own, and all draws together cost the price."""
+    law, rows, one = Brackets(shares, 11, Fraction(2), Pure(2)), sorted(ROWS_HELD[::40] * times), Sensitivity(l1=2)
+    added, laws = [], []
+
+    def add(exact, noise, _):
+        added.append(noise)
+        return [int(each) + 7 for each in exact]
+
+    def spy(chosen_by, *others):
+        laws.append(chosen_by)
+        return (yield from choose(chosen_by, *others))
+
+    monkeypatch.setattr(module, "_add", add)
+    monkeypatch.setattr(module, "choose", spy)
+    monkeypatch.setattr(halving, "choose", spy)
+    many, *rest = law.release(secret(law, rows), SeededBits("spy"))[0].tolist()
+    assert rest[-1] == len(rows) + 7
+    plan, start = law.plan(rest[-1]), 3 * len(shares)
+    assert (plan is None) == (times == 1)
+    exact = counts_between(rest[start:][:many], rows)
+    if len(shares) == 1:
+        spent = sum(2 * each.rate * one.l1 for each in laws)
+        moved = [1, law._moved, 1]
+        exact = [law._across(exact), *exact[1:-1]]
+    else:
+        (rate,) = {each.rate * halving.PARTS for each in laws}
+        spent = 2 * rate * one.l1 * levels_of(plan.shares if plan else shares)
+        moved = [1, 1]
+    if plan is not None:
+        counts = rest[start + most_edges(len(shares)) :][: len(exact)]
+        assert counts == [each + 7 for each in exact]
+        assert len(added) == len(moved)
+    costs = [noise.event(Sensitivity(l1=2 * by)).epsilon for noise, by in zip(added, moved, strict=False)]
+    assert costs == [2 * ROWS, *[2 * plan.counting for _ in added[1:]]]  # both of the last are of different rows
+    assert spent + sum(costs[:2]) == 2
 
 
 @pytest.mark.parametrize("shares", [(HALF,), (Fraction(1, 4), HALF)], ids=len)

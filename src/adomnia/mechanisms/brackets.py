@@ -80,7 +80,7 @@ class Brackets:
         if not isinstance(self.price, Pure | Concentrated):
             raise TypeError(f"Brackets are bought with Pure(epsilon) or Concentrated(rho), got {self.price}.")
         # What cannot be drawn is refused here, before anything is read.
-        _ = self._total, self._few
+        _ = self._total, self._few, self._sharpness
         for part in _PARTS:
             _ = self._noise(part, 1), self._noise(part, self._moved)
             _ = law_of(self.values, Fraction(1, 2), MOST_ROWS, self._rate(part))
