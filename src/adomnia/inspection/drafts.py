@@ -59,6 +59,7 @@ _HINTS = {
 def draft(name: str, tables: Sequence[FoundTable]) -> str:
     """Draft a catalog.toml, with the key of people that most tables have as the unit, or a question about it.
 
+    >>> from adomnia.inspection.found_tables import FoundTable
     >>> print(draft("hospital", [FoundTable("people", "people.parquet", [("Salary", "DOUBLE")])]).splitlines()[-1])
     salary = { column = "Salary", type = "number" }  # to add it up: lower = ?, upper = ?
     """
