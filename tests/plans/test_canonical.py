@@ -52,10 +52,25 @@ def test_a_class_without_a_tag_of_its_own_has_no_encoding():
 
 
 def test_no_tag_stands_for_two_classes_that_can_stand_in_the_same_place():
-    counts = Counter(each.tag for each in tagged_classes())
+    counts = Counter((each.tag, getattr(each, "rules", 1)) for each in tagged_classes())
     assert len(counts) > 40
     # One is an aggregate of a query and the other a statistic: their places in a plan tell them apart.
-    assert {tag for tag, count in counts.items() if count > 1} == {"Extreme"}
+    assert {tag for (tag, _), count in counts.items() if count > 1} == {"Extreme"}
+
+
+def test_rules_tell_classes_of_one_tag_apart():
+    """A way to measure that is only read keeps its tag; what is measured now has other rules."""
+
+    @dataclass(frozen=True)
+    class Then:
+        tag: ClassVar[str] = "Way"
+
+    @dataclass(frozen=True)
+    class Now:
+        tag: ClassVar[str] = "Way"
+        rules: ClassVar[int] = 2
+
+    assert canonical((Then(),)) != canonical((Now(),))
 
 
 def test_a_field_that_came_later_changes_nothing_as_long_as_nobody_uses_it():

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -36,6 +37,14 @@ def test_a_way_that_is_named_is_taken_and_nothing_is_compared():
     asked = build("location", FRAME, column=COLUMN, method="tree").suit(Pure(1))
     assert asked.way == "tree"
     assert not asked.comparison
+
+
+def test_only_auto_is_another_question_than_it_was():
+    """Answers by a named way are stored as those of version 0.1.0; auto takes another way now."""
+    assert build("location", FRAME, column=COLUMN).with_interval
+    assert not build("location", FRAME, column=COLUMN, method="tree").with_interval
+    then = replace(build("location", FRAME, column=COLUMN), with_interval=False)
+    assert then.suit(Pure(1)).way == "exponential"
 
 
 def test_several_shares_are_refused_of_the_smooth_way():

@@ -18,7 +18,7 @@ def _build(frame: Frame, arguments: Arguments) -> QuantilesByWay:
         fix = "name one, write inference => 'data', or ask the method quantiles"
         raise BadArgument("probs", "are several, and brackets find one quantile of a population", fix)
     asked = (frame.relation, arguments["column"], probs, way, population, frame.confidence)
-    return QuantilesByWay(*asked, arguments["sample_size"], arguments["spread"])
+    return QuantilesByWay(*asked, arguments["sample_size"], arguments["spread"], with_interval=way == "auto")
 
 
 METHOD = Method(

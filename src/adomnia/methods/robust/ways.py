@@ -1,6 +1,6 @@
 """Quantiles by a way that the question names, or by the one of the least expected error that has an interval."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar, Self
@@ -16,6 +16,7 @@ from adomnia.methods.stacking import stack_estimates
 from adomnia.methods.supposition import SUPPOSED_ROWS
 from adomnia.privacy.aggregates import Histogram, Rows
 from adomnia.privacy.events import Price
+from adomnia.privacy.kinds import LATER
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Estimate, Measure, Measured, ResultTable, Round, Steps
@@ -69,7 +70,6 @@ class QuantilesByWay(Analysis):
     """
 
     tag: ClassVar[str] = "QuantilesByWay"
-    rules: ClassVar[int] = 2  # auto takes a way that has an interval
     name: ClassVar[str] = "location"
     relation: Relation
     column: NumberColumn
@@ -81,16 +81,19 @@ class QuantilesByWay(Analysis):
     spread: Fraction | None = None
     bins: int = _USUAL_BINS
     compared: str = ""
+    with_interval: bool = field(default=False, metadata={LATER: True})  # False: auto as version 0.1.0 chose
 
     def suit(self, price: Price) -> Self:
         facts = self._facts(price)
         compared = compare(facts, told=self.spread is not None)
-        way = self.way if self.way != "auto" else next(each for each in compared if self._has_interval(each))
+        way = self.way if self.way != "auto" else next(filter(self._may_be_taken, compared))
         bins = (compared.get(way) or WAYS[way](facts)).bins or _USUAL_BINS
         return replace(self, way=way, bins=bins, compared=say(compared) if self.way == "auto" else self.compared)
 
-    def _has_interval(self, way: str) -> bool:
+    def _may_be_taken(self, way: str) -> bool:
         """Whether a way tells where the quantiles are: of a population, brackets do so of a single one."""
+        if not self.with_interval:
+            return way != "brackets"
         return way in WITH_INTERVAL and (way != "brackets" or not self.population or len(self.probs) == 1)
 
     def _facts(self, price: Price) -> QuantileFacts:
