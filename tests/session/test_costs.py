@@ -39,7 +39,7 @@ BOUNDS = {  # with another number in it every time, so that every question is a 
     GROUPED: paid(4145),
     "SELECT sex, COUNT(*) AS n, AVG(age) AS old FROM people WHERE salary > {} GROUP BY sex": paid(4815),
     "SELECT sex, COUNT(*) AS n, SUM(age) AS s, AVG(age) AS a FROM people WHERE salary > {} GROUP BY sex": paid(5495),
-    "SELECT MEDIAN(salary) AS middle FROM people WHERE salary > {}": paid(6180, duckdb=4),
+    "SELECT MEDIAN(salary) AS middle FROM people WHERE salary > {}": paid(6790, duckdb=4),
     "SELECT sex, COUNT(*) AS n FROM people JOIN visits USING (person_id) WHERE cost > {} GROUP BY sex": paid(4235),
     "SELECT * FROM quantiles((SELECT salary FROM people WHERE salary > {}), column => salary)": paid(38090, duckdb=8),
     "SELECT * FROM lm((SELECT salary, age FROM people WHERE salary > {}), formula => 'salary ~ age')": paid(10390),

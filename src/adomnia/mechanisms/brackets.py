@@ -144,12 +144,10 @@ class Brackets:
 
     def _noise(self, part: Fraction, moved: int) -> Counting:
         """The noise for a part of the price on a number that a row moves by at most so much."""
-        sensitivity, price = Sensitivity(l1=self.rows * moved), self.price * part
-        kind = DiscreteLaplace if isinstance(price, Pure) else DiscreteGaussian
-        return kind.calibrated(sensitivity, price)
+        return _calibrate(self.price, self.rows * moved, part)
 
     def _rate(self, part: Fraction) -> Fraction:
-        return rate_of(self.price * part, self.rows, 1)
+        return _find_rate(self.price, self.rows, part)
 
     def _rates(self, plan: Several) -> list[Fraction]:
         return [self._rate(part) for part in plan.choosing]
@@ -288,6 +286,17 @@ def _order(chosen: Sequence[int]) -> list[int]:
     low, high = min(chosen), max(chosen)
     middle = chosen[0] if len(chosen) > 2 else (low + high + 1) // 2
     return [low, middle, high]
+
+
+@lru_cache(maxsize=1024)  # a plan has a few parts, of hundredths of a price, and all cells have the same
+def _calibrate(price: Price, moved: Fraction, part: Fraction) -> Counting:
+    kind = DiscreteLaplace if isinstance(price, Pure) else DiscreteGaussian
+    return kind.calibrated(Sensitivity(l1=moved), price * part)
+
+
+@lru_cache(maxsize=1024)
+def _find_rate(price: Price, rows: Fraction, part: Fraction) -> Fraction:
+    return rate_of(price * part, rows, 1)
 
 
 @lru_cache(maxsize=64)  # the same for every question about quantiles of one column at one price

@@ -77,6 +77,7 @@ class Pair:
     counting: Fraction
 
 
+@lru_cache(maxsize=1024)  # who reads an answer plans as who measured it
 def plan_pair(share: Fraction, rows: int, sharp: Sharpness) -> Pair | None:
     """The ranks around one quantile of about so many rows; None where a choice of the value takes all of the price.
 
@@ -139,7 +140,8 @@ class Several:
     counting: Fraction
 
 
-def plan_several(shares: Sequence[Fraction], rows: int, sharp: Sharpness) -> Several | None:
+@lru_cache(maxsize=1024)
+def plan_several(shares: tuple[Fraction, ...], rows: int, sharp: Sharpness) -> Several | None:
     """The shares for several quantiles of about so many rows; None where counts could not tell any apart."""
     counting = 1 - ROWS - _CHOOSE_SEVERAL
     count, levels = sharp.count_at(counting), (3 * len(shares)).bit_length()
