@@ -21,8 +21,8 @@ NAMED = {
         "contracts/engines", "contracts/test_engines.py", "engines/postgres", "engines/spark", "test_postgres.py",
     ),
     "analyses": (
-        "accounting", "contracts/test_columns.py", "contracts/test_methods.py", "contracts/test_statistics.py", "methods",
-        "plans", "pricing", "statistics",
+        "accounting", "contracts/test_columns.py", "contracts/test_methods.py", "contracts/test_statistics.py",
+        "methods", "plans", "pricing", "statistics",
     ),
     "surfaces": (
         "cli", "client", "contracts/test_designs.py", "contracts/test_sessions.py", "contracts/test_surfaces.py",
