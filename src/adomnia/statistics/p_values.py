@@ -38,6 +38,16 @@ def bound_p_values(values: Sequence[Fact]) -> tuple[Fact, ...]:
     return tuple(bound_p_value(value) if isinstance(value, float) else value for value in values)
 
 
+def say_p_value(value: float) -> str:
+    """The p-value in a sentence.
+
+    >>> say_p_value(3e-17), say_p_value(0.0312)
+    ('p-value < 0.0001', 'p-value 0.0312')
+    """
+    bounded = bound_p_value(value)
+    return f"p-value < {bounded.floor:g}" if isinstance(bounded, AtMost) else f"p-value {value:.3g}"
+
+
 def find_floor(values: Sequence[Fact]) -> float | None:
     """The floor that some values of a column are below, if any is: the largest, where groups have one each."""
     return max((value.floor for value in values if isinstance(value, AtMost)), default=None)

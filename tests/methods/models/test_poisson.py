@@ -209,7 +209,7 @@ def test_an_exposure_is_part_of_what_is_asked_and_its_absence_is_not():
 
 def test_an_exposure_that_may_be_zero_is_refused():
     given = frame({"y": (0, 60), "days": (0, 90)}, {}, whole=("y",))
-    with pytest.raises(BadArgument, match=r"exposure => CLAMP\(days, 1, 90\)"):
+    with pytest.raises(BadArgument, match=r"exposure => CLAMP\(days, 0.09, 90\)"):
         build("y ~ 1", exposure="days", given=given)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from adomnia.methods.contract import Parameter
 from adomnia.methods.models.design import Design
 from adomnia.statistics.contract import Bounds, Estimate, Fact, Floats, ResultTable
-from adomnia.statistics.p_values import EXPLAINED, bound_p_values
+from adomnia.statistics.p_values import EXPLAINED, bound_p_values, say_p_value
 
 RETURNS = {
     "term": "the column of the design that the coefficient belongs to",
@@ -111,7 +111,7 @@ class Coefficients:
             return ()
         square, freedom, p_value = self.wald
         degrees = f"{freedom} degree{'s' if freedom > 1 else ''} of freedom"
-        return (f"Wald test of all terms together: chi-square {square:.4g} on {degrees}, p-value {p_value:.3g}.",)
+        return (f"Wald test of all terms together: chi-square {square:.4g} on {degrees}, {say_p_value(p_value)}.",)
 
     def _explain_silence(self) -> tuple[str, ...]:
         silent = [name for name, told in zip(self.design.names, self.told, strict=True) if not told]

@@ -15,7 +15,7 @@ from adomnia.methods.models.term_tests import TermTest, find_overall_test
 from adomnia.methods.sampling_weights import WEIGHT, read_weights
 from adomnia.methods.testing.adjustment import ADJUST
 from adomnia.statistics.contract import Bounds, Estimate, Fact, Floats, Measured, ResultTable
-from adomnia.statistics.p_values import EXPLAINED, bound_p_values
+from adomnia.statistics.p_values import EXPLAINED, bound_p_values, say_p_value
 
 NO_REPLY = (
     "No reply for {}: in the data these columns do not differ enough from the others, or too few rows have them, to be "
@@ -103,7 +103,7 @@ class _Quality:
         if self.test.statistic is None or self.test.p_value is None:
             return ()
         degrees = " and ".join(f"{each:,}" for each in self.degrees)
-        found = f"F {self.test.statistic:.4g} on {degrees} degrees of freedom, p-value {self.test.p_value:.3g}"
+        found = f"F {self.test.statistic:.4g} on {degrees} degrees of freedom, {say_p_value(self.test.p_value)}"
         return (f"F test of all terms together: {found}. It knows the noise.",)
 
     def to_record(self) -> dict[str, Any]:

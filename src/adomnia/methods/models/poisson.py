@@ -120,7 +120,8 @@ def _read_exposure(exposure: NumberColumn | None) -> NumberColumn | None:
         return None
     lower, upper = float(exposure.domain.lower), float(exposure.domain.upper)
     if lower <= 0:
-        fix = f"keep it above zero by bounds: exposure => CLAMP({exposure.name}, 1, {max(upper, 2):g})"
+        ends = f"{upper / 1000 if upper > 0 else 1:g}, {max(upper, 2):g}"
+        fix = f"name the least exposure that there can be, such as exposure => CLAMP({exposure.name}, {ends})"
         raise BadArgument("exposure", f"is {exposure.name}, which may be {lower:g}", fix)
     return take_logarithm(exposure)
 

@@ -24,7 +24,8 @@ ABOUT_POPULATION = (
 )
 SIMULATED = (
     "The p-value is the share of simulations of the null hypothesis, with the same noise, that are at least as far out;"
-    " they follow from the released numbers alone. If none is, only a bound is known: < 0.0001 of 9,999 simulations."
+    " they follow from the released numbers alone. If none is, only a bound is known, such as < 0.0001 of"
+    " 9,999 simulations."
 )
 HIDDEN_SPREAD = (
     "The noise hides the spread of the values. The p-value and the interval allow for every spread that is possible, so"
