@@ -221,6 +221,7 @@ class HuberRegression(SeveralRounds):
                 f"The released scale is {size / float(self.k):.4g}: residuals beyond {size:.4g} count as that. "
                 "Intervals are about the coefficients at this scale."
             ),
+            *scene.coordinates.describe_cuts(),
         ]
         if length > _LONG:
             notes.append("The last step was still a long one: there are too few rows for the price, or the fit is odd.")

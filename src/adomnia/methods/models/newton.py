@@ -216,7 +216,8 @@ class GeneralisedLinear(Analysis):
             covariance = covariance + less * last.sampling
         back = scene.coordinates.to_columns
         found = Coefficients(self.design, back @ reached, back @ covariance @ back.T, last.carried)
-        notes = (self.describe_rows(*facts), *([_STOPPED] if stopped else []))
+        cuts = scene.coordinates.describe_cuts()
+        notes = (self.describe_rows(*facts), *cuts, *([_STOPPED] if stopped else []))
         return found.tabulate(self.name, self.inference, notes)
 
     def describe_rows(self, rounds: int, counted: float) -> str:
