@@ -16,7 +16,8 @@ from adomnia.noise.afterwards import follow
 from adomnia.statistics.contract import Bounds, Floats, Measured
 
 _LEAST = 1e-9  # rows that are expected in a cell, where there is no noise to speak of either
-_STRENGTHS = 24  # that are tried
+_STRENGTHS = 24  # that are tried, of few cells
+_FEW_CELLS = 500
 _LEAST_EFFECT = 1e-3  # of the largest: what the one that was seen is taken for at least
 _MOST_DRAWS, _LEAST_DRAWS = 1000, 200  # of each
 _NUMBERS = 2_400_000  # that all of them draw
@@ -87,8 +88,9 @@ class Departures:
         shares = shares / shares.sum()
         apart = self.expect(shares)
         last = self.most / max(float(_measure(shares, apart)), _LEAST_EFFECT * self.most)
-        tables = lead_on(apart, shares, list_steps(last, count_simulations(_STRENGTHS, least=8)))
         groups = prod(len(factor.levels) for factor in self.by)
+        many = _STRENGTHS if groups * len(shares) <= _FEW_CELLS else _STRENGTHS // 2
+        tables = lead_on(apart, shares, list_steps(last, count_simulations(many, least=8)))
         draws = min(_MOST_DRAWS, max(_LEAST_DRAWS, _NUMBERS // (len(tables) * len(shares) * groups)))
         drawn = self._simulate(tables[:, None, :], "effects of counts", (len(tables), count_simulations(draws)))
         found = np.maximum.accumulate(_measure(tables, self.expect(tables)))
