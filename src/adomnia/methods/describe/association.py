@@ -10,19 +10,19 @@ import numpy as np
 from adomnia.methods.analysis import SingleRound, keys_of
 from adomnia.methods.contract import BY, INFERENCE, Arguments, BadArgument, Factor, Frame, Method
 from adomnia.methods.describe.crosstab import COLUMN, ROW, read_factors
-from adomnia.methods.describe.error_laws import left_open, noise_cumulants
+from adomnia.methods.describe.error_laws import noise_cumulants
 from adomnia.methods.describe.inference import describe_inference, read_inference
 from adomnia.methods.describe.noisy_ratios import NoisyRatio
 from adomnia.methods.simulations import count_simulations
 from adomnia.methods.stacking import stack_estimates
+from adomnia.methods.strengths import Strengths, lead_on, list_steps
 from adomnia.noise.afterwards import follow
 from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
-from adomnia.statistics.brackets import isotonic
 from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, ResultTable
 
-_STRENGTHS = 24  # that are tried, from none on: two thirds of them up to twice the one that was seen
+_STRENGTHS = 24  # that are tried
 _DRAWS = 500  # tables of each
 _MOST_ROWS = 2**40  # of a table that is drawn
 _MOST_CELLS = 400
@@ -99,11 +99,7 @@ class NoisyTable:
         shares = shares / shares.sum()
         apart = shares.sum(axis=1, keepdims=True) * shares.sum(axis=0, keepdims=True)
         last = 1 / max(float(self._measure(shares)), 1e-3)
-        many = count_simulations(_STRENGTHS, least=8)
-        near = np.linspace(0.0, min(2.0, last), 2 * many // 3)
-        steps = np.concatenate([near, np.geomspace(near[-1], last, many - len(near) + 1)[1:]])
-        tables = np.maximum(apart + steps[:, None, None] * (shares - apart), 0.0)
-        tables = tables / tables.sum(axis=(1, 2), keepdims=True)
+        tables = lead_on(apart, shares, list_steps(last, count_simulations(_STRENGTHS, least=8)))
         return tables, np.maximum.accumulate(self._measure(tables))
 
     def _measure(self, shares: Floats) -> Floats:
@@ -114,7 +110,7 @@ class NoisyTable:
 
     @cached_property
     def _drawn(self) -> Floats:
-        """The chi-square of tables that are drawn from each of these, in rising order."""
+        """The chi-square of tables that are drawn from each of these."""
         shares, _ = self._path
         random = follow([self.measured.values], "association")
         flat = shares.reshape(len(shares), -1)
@@ -127,7 +123,7 @@ class NoisyTable:
         scale = np.sqrt(self._noise)
         laplace = noise_cumulants(self.measured)[1] > 0
         noise = random.laplace(0.0, scale / np.sqrt(2), size) if laplace else random.normal(0.0, scale, size)
-        return np.sort(self._chi_square((drawn + noise).reshape(*size[:2], *self.counts.shape)), axis=1)
+        return self._chi_square((drawn + noise).reshape(*size[:2], *self.counts.shape))
 
     def _chi_square(self, counts: Floats) -> Floats:
         """Pearson's statistic over the number of rows, where a cell counts less in which noise is much."""
@@ -139,24 +135,16 @@ class NoisyTable:
         off = counts - expected
         return np.asarray(np.einsum("...ij,...ij->...", off, off / (expected + self._noise + 1.0)) / count)
 
-    def _strength_at(self, quantile: float) -> float:
-        """The V of which so many drawn tables have a smaller chi-square than the one that was seen."""
-        seen, (_, strengths) = float(self._chi_square(self.counts)), self._path
-        limits = isotonic(np.quantile(self._drawn, quantile, axis=1))
-        if seen <= limits[0]:
-            return 0.0
-        if seen > limits[-1]:
-            return 1.0 if quantile < 0.5 else float(strengths[-1])
-        rising = limits * (1 + _TINY * np.arange(len(limits)))
-        return float(np.sqrt(np.interp(seen, rising, strengths**2)))  # chi-square grows with the square of V
+    @cached_property
+    def _found(self) -> Strengths:
+        return Strengths(float(self._chi_square(self.counts)), self._path[1], self._drawn, 1.0)
 
     def strength(self) -> Estimate:
         """Cramer's V of the rows themselves, which the noise would make larger; sampling is left to the interval."""
-        value = NoisyTable(self.measured, population=False)._strength_at(0.5)
+        value = NoisyTable(self.measured, population=False)._found.at(0.5)
 
         def interval(confidence: float, cells: int) -> Bounds:
-            half = left_open(confidence, cells) / 2
-            lower, upper = self._strength_at(1 - half), self._strength_at(half)
+            lower, upper = self._found.between(confidence, cells)
             return np.array([min(lower, value)]), np.array([max(upper, value)])
 
         return Estimate(np.array([value]), interval, "tables drawn again")

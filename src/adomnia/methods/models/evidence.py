@@ -66,6 +66,23 @@ class Coordinates:
         columns = zip(self.design.numbers, self.ranges, strict=True)
         return tuple(Variable(scale(column, each.middle, each.half), _GRID) for column, each in columns)
 
+    def describe_cuts(self) -> tuple[str, ...]:
+        """A sentence for each number that may lie beyond its range."""
+        found = []
+        for column, each in zip(self.design.numbers, self.ranges, strict=True):
+            ends = []
+            if each.middle - each.half > column.domain.lower:
+                ends.append(f"below {_write(each.middle - each.half)}")
+            if each.middle + each.half < column.domain.upper:
+                ends.append(f"above {_write(each.middle + each.half)}")
+            if ends:
+                counted = "these" if len(ends) > 1 else "this"
+                found.append(
+                    f"Values of `{column.name}` {' or '.join(ends)} pull at the coefficients no more than {counted}:"
+                    " the range was found in the first round, with noise."
+                )
+        return tuple(found)
+
     @cached_property
     def basis(self) -> tuple[Product, ...]:
         """The columns that are added up: that of ones first, and the basis of the design."""
@@ -237,6 +254,11 @@ def shorten(step: Floats, spread: Floats) -> Floats:
 def predictor_length(step: Floats, spread: Floats) -> float:
     """By how much a step moves the linear predictors of all rows, in root mean square."""
     return sqrt(max(0.0, float(step @ spread @ step)))
+
+
+def _write(end: Fraction) -> str:
+    """A number to four digits."""
+    return f"{float(f'{float(end):.4g}'):,.12g}"
 
 
 def _multiply(one: Product, two: Product) -> Product | None:

@@ -24,7 +24,7 @@ from adomnia.methods.models.coefficients import RETURNS, Coefficients
 from adomnia.methods.models.design import Design, build_design
 from adomnia.methods.models.evidence import Coordinates, Evidence, Span, shorten
 from adomnia.methods.models.formula import ARGUMENT
-from adomnia.methods.models.newton import check_model
+from adomnia.methods.models.newton import FAR_VALUES, check_model
 from adomnia.methods.models.outset import Outset, Scene
 from adomnia.methods.models.predictor import LARGEST_COEFFICIENT, round_coefficient, scale, write_predictor
 from adomnia.methods.models.regression import FORMULA
@@ -81,7 +81,8 @@ class HuberRegression(SeveralRounds):
     Method      least squares from noisy sums; then Newton's method on noisy sums of residuals that are cut at k scales,
                 the scale being the median size of the residuals, chosen by rank.
     Guarantee   all rounds composed; between them is post-processing.
-    Bias        clamping. Intervals are about the coefficients at the released scale.
+    Bias        clamping; values of columns that explain are cut at a released range in the sums. Intervals are about
+                the coefficients at the released scale.
     Cite        Huber 1964, 1973; Huber 1967 (the covariance); Dwork & Lei 2009 (private robust statistics).
     """
 
@@ -221,6 +222,7 @@ class HuberRegression(SeveralRounds):
                 f"The released scale is {size / float(self.k):.4g}: residuals beyond {size:.4g} count as that. "
                 "Intervals are about the coefficients at this scale."
             ),
+            *scene.coordinates.describe_cuts(),
         ]
         if length > _LONG:
             notes.append("The last step was still a long one: there are too few rows for the price, or the fit is odd.")
@@ -340,6 +342,7 @@ METHOD = Method(
     example="SELECT * FROM huber_regression((SELECT salary, age, sex FROM people), formula => 'salary ~ age + C(sex)')",
     elsewhere={"R": "MASS::rlm", "SAS": "PROC ROBUSTREG", "statsmodels": "RLM", "scikit-learn": "HuberRegressor"},
     notes=(
-        "Residuals may differ in spread. Outliers in the columns that explain are cut off at their released range.",
+        "Residuals may differ in spread.",
+        FAR_VALUES,
     ),
 )

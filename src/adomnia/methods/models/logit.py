@@ -12,7 +12,7 @@ from adomnia.methods.contract import INFERENCE, Arguments, BadArgument, Frame, M
 from adomnia.methods.models.coefficients import EXPONENTIATE, RETURNS
 from adomnia.methods.models.design import build_design
 from adomnia.methods.models.formula import ARGUMENT
-from adomnia.methods.models.newton import GeneralisedLinear, check_model
+from adomnia.methods.models.newton import FAR_VALUES, GeneralisedLinear, check_model
 from adomnia.methods.models.predictor import at_level
 from adomnia.methods.sampling_weights import WEIGHT, read_weights
 from adomnia.methods.testing.adjustment import ADJUST
@@ -32,7 +32,8 @@ class Logit(GeneralisedLinear):
 
     Method      Newton's method on noisy scores sum (y - p) x and information sum p (1 - p) x x'.
     Guarantee   all rounds composed; between them is post-processing.
-    Bias        none beyond that of logistic regression and what its intervals allow for.
+    Bias        none beyond that of logistic regression and what its intervals allow for, where the model holds. Values
+                far from the mean of a column are cut at a released range in scores and information.
     Cite        McCullagh & Nelder 1989; Dwork, McSherry, Nissim & Smith 2006 (sums).
     """
 
@@ -147,5 +148,6 @@ METHOD = Method(
         "With weights, standard errors are those of sampling weights, where the model holds.",
         "An outcome of two values is explained by its second one.",
         "Where effects are so steep that most rows are nearly sure, and rows are few, intervals are too narrow.",
+        FAR_VALUES,
     ),
 )

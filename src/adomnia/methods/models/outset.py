@@ -26,6 +26,7 @@ _REACH = 3.5  # standard deviations of a column on both sides of its mean, where
 _NARROWER = 0.8  # of the bounds: what is wider is not worth cutting off
 _CERTAIN = 2.0  # standard deviations of noise that a column may spread further than is seen
 _PREDICTORS = 3.0  # standard deviations of linear predictors on both sides of their mean
+_MOST_LOPSIDED = 4.0  # beyond it nothing more is allowed for
 _CERTAIN_WEIGHT = 0.2  # of what was expected: the least that the noisy weight of all rows is supposed to be
 _TOO_FAR = 0.5  # of the score before, with its sign turned, after a step
 
@@ -84,6 +85,7 @@ class Scene:
     point: Floats  # those of the second
     rows: float
     mean_weight: float
+    lopsided: float  # how many times further the numbers reach on one side of their mean than on the other, at most
 
     def length(self, step: Floats) -> float:
         """By how much a step moves the linear predictors, in root mean square."""
@@ -158,7 +160,8 @@ class Outset:
         constant, point = back @ self._constant, back @ (slopes + (level - above) * self._constant)
         start = (float(self.family.start) - above) * constant
         squares, means = change.T @ self._squares @ change, change.T @ self._means
-        return Scene(near, squares, means, constant, start, change.T @ self.first.score, point, self.rows, weight)
+        score = change.T @ self.first.score
+        return Scene(near, squares, means, constant, start, score, point, self.rows, weight, self._lopsided)
 
     @cached_property
     def _squares(self) -> Floats:
@@ -199,22 +202,37 @@ class Outset:
 
     @property
     def _ranges(self) -> tuple[Span, ...]:
-        basis, ranges = self.first.coordinates.basis, self.first.coordinates.ranges
         found = []
-        for number, each in enumerate(ranges):
-            alone = ((), tuple(int(place == number) for place in range(len(ranges))))
-            found.append(self._narrow(each, basis.index(alone)) if alone in basis else each)
+        for each, column in zip(self.first.coordinates.ranges, self._columns, strict=True):
+            lower, _, upper = (-1.0, 0.0, 1.0) if column is None else self._locate(column)
+            found.append(each.narrow(lower, upper) if upper - lower < _NARROWER * 2 else each)
         return tuple(found)
 
-    def _narrow(self, wide: Span, column: int) -> Span:
-        """Where the values of a column of the basis lie: around its mean, as far as they may spread."""
+    @property
+    def _lopsided(self) -> float:
+        found = [1.0]
+        for column in self._columns:
+            if column is not None:
+                noise, ends = _CERTAIN * self._average(0, column)[1], self._locate(column)
+                nearer, further = np.sort(np.diff(ends)) + max(noise, 1e-9)
+                found.append(float(min(further / nearer, _MOST_LOPSIDED)))
+        return max(found)
+
+    @property
+    def _columns(self) -> tuple[int | None, ...]:
+        """Where in the basis each number is by itself."""
+        basis, numbers = self.first.coordinates.basis, range(len(self.first.coordinates.ranges))
+        alone = [((), tuple(int(place == each) for place in numbers)) for each in numbers]
+        return tuple(basis.index(each) if each in basis else None for each in alone)
+
+    def _locate(self, column: int) -> tuple[float, float, float]:
+        """The mean of a column of the basis, between the ends that its values may spread to."""
         mean, mean_noise = self._average(0, column)
         square, square_noise = self._average(column, column)
         middle = min(max(mean, -1.0), 1.0)
         variance = max(0.0, square - middle**2) + _CERTAIN * (square_noise + 2 * abs(middle) * mean_noise)
         reach = _REACH * sqrt(variance)
-        lower, upper = max(-1.0, middle - reach), min(1.0, middle + reach)
-        return wide.narrow(lower, upper) if upper - lower < _NARROWER * 2 else wide
+        return max(-1.0, middle - reach), middle, min(1.0, middle + reach)
 
     def _average(self, one: int, two: int) -> tuple[float, float]:
         """The mean product of two columns of the basis, and the standard deviation of its noise."""

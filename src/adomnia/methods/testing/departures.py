@@ -3,19 +3,24 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from math import sqrt
+from math import prod, sqrt
 
 import numpy as np
 
 from adomnia.methods.contract import Factor
 from adomnia.methods.fresh_noise import draw_again, variance_of
+from adomnia.methods.simulations import count_simulations
+from adomnia.methods.strengths import Strengths, lead_on, list_steps
 from adomnia.methods.testing.null_law import NullLaw, count_draws
-from adomnia.methods.testing.shares import project
 from adomnia.noise.afterwards import follow
 from adomnia.statistics.contract import Bounds, Floats, Measured
 
 _LEAST = 1e-9  # rows that are expected in a cell, where there is no noise to speak of either
-
+_STRENGTHS = 24  # that are tried, of few cells
+_FEW_CELLS = 500
+_LEAST_EFFECT = 1e-3  # of the largest: what the one that was seen is taken for at least
+_MOST_DRAWS, _LEAST_DRAWS = 500, 200  # of each
+_NUMBERS = 2_400_000  # that all of them draw
 _CLEAR = 2.0  # times its doubt that what is expected must be
 _RARE = (
     "Some values are so rare that they are lost in the noise: how large the effect is at most is not known. Leave them"
@@ -29,9 +34,11 @@ class Departures:
 
     Statistic   the sum of (count - expected)**2 / (expected + variance of the noise), as of Gaboardi, Lim, Rogers &
                 Vadhan 2016. Without noise it is Pearson's.
-    Effect      Cohen's w, at most `most`: the root of the sum of (share - expected share)**2 / expected share. Where
-                less is expected than what that may be off by, `doubt`, this is divided by. What chance and noise add to
-                its square is taken away: simulations of the projected shares tell how much, and how far it varies.
+    Effect      Cohen's w, at most `most`: the root of the sum of (share - expected share)**2 / expected share. Tables
+                between the one that is expected and the one that was seen are drawn again with sampling and noise: the
+                effect is the one at which half of them have a smaller statistic than the one that was seen, and the
+                interval are those whose statistic looks like it. It has no upper end where less is expected in some
+                cell than twice what that may be off by, `doubt`.
     """
 
     measured: Measured
@@ -67,39 +74,32 @@ class Departures:
 
     @cached_property
     def effect(self) -> float:
-        """The effect: what was measured, less what chance and noise add to its square on average."""
-        squares, true = self._again
-        return self._size(float(self._squares(self.counts) - squares.mean()) + true)
+        """The effect that is as often too large as too small: chance and noise alone make none."""
+        return self._strengths.at(0.5)
 
     def interval(self, confidence: float, cells: int) -> Bounds:
-        """The effects from which what was measured differs by no more than simulations do from theirs.
-
-        Above, by the effects or by their squares, whichever are further off: one is right for large effects, whose
-        squares vary the more the larger they are, the other one for small ones.
-        """
-        tail = (1 - confidence) / 2 / max(1, cells)
-        (squares, true), found = self._again, float(self._squares(self.counts))
-        low, high = np.quantile(squares, [tail, 1 - tail])
-        if self.lost:
-            return np.array([self._size(found - high + true)]), np.array([self.most])
-        above = max(self._size(found - low + true), self._size(found) - self._size(low) + self._size(true))
-        return np.array([self._size(found - high + true)]), np.array([min(self.most, above)])
+        """The effects of which what was measured is no rare sight."""
+        lower, upper = self._strengths.between(confidence, cells)
+        return np.array([lower]), np.array([self.most if self.lost else upper])
 
     @cached_property
-    def _again(self) -> tuple[Floats, float]:
-        """The squares of effects in simulations of shares like those that were measured, and that of these shares."""
-        shares = project(self.counts)
-        again = self._simulate(shares, "effects of counts")
-        return self._squares(again), float(self._squares(shares * max(1.0, float(self.counts.sum()))))
+    def _strengths(self) -> Strengths:
+        shares = np.maximum(self.counts, min(0.5, sqrt(self._noise) / 2) + _LEAST)
+        shares = shares / shares.sum()
+        apart = self.expect(shares)
+        last = self.most / max(float(_measure(shares, apart)), _LEAST_EFFECT * self.most)
+        groups = prod(len(factor.levels) for factor in self.by)
+        many = _STRENGTHS if groups * len(shares) <= _FEW_CELLS else _STRENGTHS // 2
+        tables = lead_on(apart, shares, list_steps(last, count_simulations(many, least=8)))
+        draws = min(_MOST_DRAWS, max(_LEAST_DRAWS, _NUMBERS // (len(tables) * len(shares) * groups)))
+        drawn = self._simulate(tables[:, None, :], "effects of counts", (len(tables), count_simulations(draws)))
+        found = np.maximum.accumulate(_measure(tables, self.expect(tables)))
+        return Strengths(float(self._compare(self.counts)), found, self._compare(drawn), self.most)
 
-    def _squares(self, counts: Floats) -> Floats:
-        """Cohen's w, squared."""
-        expected, rows = self.expect(counts), np.maximum(counts.sum(axis=-1), 1.0)
-        found: Floats = ((counts - expected) ** 2 / np.maximum(expected, self._least)).sum(axis=-1) / rows
+    def _compare(self, counts: Floats) -> Floats:
+        """The statistic over the number of rows."""
+        found: Floats = np.square(self._off(counts)).sum(axis=-1) / np.maximum(counts.sum(axis=-1), 1.0)
         return found
-
-    def _size(self, square: float) -> float:
-        return min(self.most, sqrt(max(0.0, square)))
 
     @cached_property
     def _simulated(self) -> Floats:
@@ -107,13 +107,13 @@ class Departures:
         chances = self.expect(self.counts)
         total = float(chances.sum())
         shares = chances / total if total > 0 else np.full_like(chances, 1 / len(chances))
-        return self._off(self._simulate(shares, "departures of counts"))
+        draws = count_draws(2 * len(self.counts), self.by)
+        return self._off(self._simulate(shares, "departures of counts", (draws,)))
 
-    def _simulate(self, shares: Floats, purpose: str) -> Floats:
+    def _simulate(self, shares: Floats, purpose: str, draws: tuple[int, ...]) -> Floats:
         """Counts of as many people with these shares, with fresh noise, many times."""
         generator = follow([self.measured.values], purpose)
-        rows, draws = max(0, round(self.counts.sum())), count_draws(2 * len(self.counts), self.by)
-        drawn = generator.multinomial(rows, shares, draws)
+        drawn = generator.multinomial(max(0, round(self.counts.sum())), shares, draws)
         found: Floats = drawn + draw_again(self.measured.noise, generator, drawn.shape)
         return found
 
@@ -125,6 +125,8 @@ class Departures:
     def _noise(self) -> float:
         return variance_of(self.measured.noise)
 
-    @cached_property
-    def _least(self) -> Floats:
-        return np.maximum(self.doubt, _LEAST)
+
+def _measure(shares: Floats, expected: Floats) -> Floats:
+    """Cohen's w of shares."""
+    off = (shares - expected) ** 2 / np.maximum(expected, np.finfo(np.float64).tiny)
+    return np.asarray(np.sqrt(off.sum(axis=-1)))
