@@ -212,7 +212,8 @@ class GeneralisedLinear(Analysis):
         curved = scene.curve(last, step, bend)
         reached = self._confine(scene, point + step + (curved if scene.length(step) < _CURVED else 0))
         stopped = scene.length(last.newton()) > _CURVED or scene.length(point + step - reached) > _CURVED
-        missed = (_miss(scene.length(step)) + abs(bend) * _LOPSIDED * sqrt(scene.lopsided - 1)) * step
+        lopsided = abs(bend) * _LOPSIDED * sqrt(scene.lopsided - 1) if self.cautious else 0.0
+        missed = (_miss(scene.length(step)) + lopsided) * step
         noise = last.score_noise + last.information_noise(step)
         # Where the step leads, there is less information than where it was measured if weights fall on the way.
         less = exp(min(max(0.0, -bend * scene.rise(last, step)), _CURVED)) if self.cautious else 1.0
