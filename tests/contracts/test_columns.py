@@ -24,7 +24,7 @@ from adomnia.privacy.losses import covers
 from adomnia.statistics.registry import STATISTICS
 from kit.analyses import Arms
 from kit.bits import SeededBits
-from kit.column_cases import CASES, WITHOUT_ORACLE, Case
+from kit.column_cases import CASES, WITHOUT_ORACLE, Case, suit
 from kit.columns import KINDS, draw_rows, frame_of, population
 from kit.oracles import FROM, TO
 from kit.trials import fewer_draws
@@ -61,7 +61,7 @@ def pairs(known: dict[tuple[str, str], str], *, judged: bool = False, strict: bo
     found = []
     for name, case in CASES.items():
         for kind in (case.covered or case.kinds) if judged else case.kinds:
-            if judged and not case.covers:
+            if not (case.covers if judged else case.near):
                 continue
             why = known.get((name, kind))
             marks = [pytest.mark.xfail(strict=strict, reason=why, raises=AssertionError)] if why else []
@@ -183,10 +183,15 @@ def judge_shortly(name: str, kind: str) -> Judged:
 
 
 def too_wide(case: Case, kind: str, found: Judged) -> list[str]:
-    """The columns whose median interval is wider than stated; two neighbours of whole numbers are not."""
+    """The columns whose median interval is wider than stated; two neighbours of whole numbers are not.
+
+    Of two repetitions it is the narrower: a model may have no reply to one of them.
+    """
     step = 1.5 if KINDS[kind].whole else 0.0
     scales = {name: max(bar.scale(population(kind)), step) for name, bar in case.covers.items()}
-    return [name for name, widths in found.widths.items() if not np.median(widths) <= scales[name]]
+    return [
+        name for name, widths in found.widths.items() if not np.quantile(widths, 0.5, method="lower") <= scales[name]
+    ]
 
 
 @pytest.mark.parametrize(("name", "kind"), pairs(NOT_YET_COVERING, judged=True))
@@ -252,7 +257,7 @@ def test_one_more_person_moves_no_sum_by_more_than_is_paid_for(name, kind):
     if case.method == "mle":
         pytest.skip("what blocks of people move is in tests/contracts/test_block_functions.py")
     data, price = draw_rows(KINDS[kind], 60, np.random.default_rng(8)), Pure(1)
-    statistic, bits = case.build(frame_of(KINDS[kind])), SeededBits("neighbours")
+    statistic, bits = suit(case.build(frame_of(KINDS[kind])), price), SeededBits("neighbours")
     flow, events = statistic.steps(price), []
     asked = next(flow)
     while asked:

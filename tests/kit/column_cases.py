@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from adomnia.methods.analysis import Analysis
 from adomnia.methods.registry import METHODS
 from adomnia.privacy.aggregates import Histogram, NonNull, Total
 from adomnia.privacy.queries import Query
@@ -22,6 +23,9 @@ from adomnia.statistics.count import Count
 from adomnia.statistics.covariance import COVARIANCES, Covariance
 from adomnia.statistics.extreme import Extreme
 from adomnia.statistics.mean import Mean
+from adomnia.statistics.population.mean import PopulationMean
+from adomnia.statistics.population.quantile import PopulationQuantile, with_ladder
+from adomnia.statistics.population.variance import PopulationVariance
 from adomnia.statistics.quantile import Quantile
 from adomnia.statistics.sum import Sum
 from adomnia.statistics.variance import VARIANCES, Variance
@@ -53,14 +57,20 @@ class Bar:
     """Which rows of a column of intervals are judged, and how wide the median one may be at 2,000 rows, epsilon 1."""
 
     widest: float
-    unit: Literal["deviation", "variance", "density", "itself"] = "deviation"
+    unit: Literal["deviation", "variance", "density", "range", "itself"] = "deviation"
     rows: tuple[int, int | None] = (0, None)
     together: bool = False  # a band: it holds everywhere or not at all
 
     def scale(self, data: Data) -> float:
         """The greatest width, for the population that these rows are."""
         deviation = float(data["x"].std())
-        units = {"deviation": deviation, "variance": deviation**2, "density": 1 / deviation, "itself": 1.0}
+        units = {
+            "deviation": deviation,
+            "variance": deviation**2,
+            "density": 1 / deviation,
+            "range": float(np.ptp(data["x"])),
+            "itself": 1.0,
+        }
         return self.widest * units[self.unit]
 
 
@@ -81,13 +91,20 @@ class Case:
     released: bool = False  # the oracle reads what was released, and not only labels
     slow: bool = False
     compared_rows: int = 2000
+    given: Mapping[str, Any] = field(default_factory=dict)  # the arguments, as a question names them
 
     def answer(self, statistic: Statistic, price: Price, data: Data, seed: object) -> ResultTable:
         """The table of one data set; that of an aggregate has one row."""
+        statistic = suit(statistic, price)
         if self.method == "mle":
             return fitting.fit(statistic, price, data["x"], np.random.default_rng(list(repr(seed).encode())))
         found = analyse(statistic, price, data, SeededBits(seed))
         return _tabulate(found) if isinstance(found, Estimate) else found
+
+
+def suit(statistic: Statistic, price: Price) -> Statistic:
+    """What is measured at a price, as when a question is asked."""
+    return statistic.suit(price) if isinstance(statistic, Analysis) else statistic
 
 
 def _tabulate(found: Estimate) -> ResultTable:
@@ -124,7 +141,14 @@ def _ask(method: str, oracle: Oracle, near: Mapping[str, float], given: dict[str
     name = more.pop("name", method)
     if "p_value" in near:  # of fewer rows, whose p-values are no smaller than simulations tell
         more.setdefault("compared_rows", 400)
-    return Case(name, method, build, oracle, near, **more)
+    return Case(name, method, build, oracle, near, given=given, **more)
+
+
+def _about_data(case: Case) -> Case:
+    """The same question, with intervals about the rows that there are."""
+    given = {**case.given, "inference": "data"}
+    kept = {name: getattr(case, name) for name in ("covers", "kinds", "covered", "released", "slow")}
+    return _ask(case.method, case.oracle, {}, given, name=f"{case.name} about the data", about="data", **kept)
 
 
 def _estimate(widest: float, unit: Any = "deviation", **more: Any) -> dict[str, Bar]:
@@ -190,6 +214,7 @@ METHOD_CASES = (
         {"estimate": GRID},
         {"row": "g", "column": "s"},
         why="V is corrected for chance, ratios for empty cells",
+        covers=_estimate(1, "itself"),
         kinds=ALL[:1],
     ),
     _ask("ecdf", oracles.ecdf, {"estimate": EXACT}, _X, covers=_estimate(0.1, "itself", together=True)),
@@ -231,10 +256,21 @@ METHOD_CASES = (
     _ask("fit_family", oracles.normal, {"estimate": FINE}, _X, covers=_estimate(0.2, rows=FIRST)),
     _ask(
         "fit_family",
+        oracles.normal,
+        {},
+        _X,
+        name="fit_family of normal values",
+        covers=_estimate(0.2),
+        kinds=("smooth",),
+    ),
+    _ask(
+        "fit_family",
         oracles.lognormal,
         {"estimate": FINE},
         {"column": "x", "family": "lognormal"},
         name="fit_family of lognormal values",
+        covers=_estimate(0.4, "itself"),
+        covered=("skewed money",),
         kinds=("skewed money", "likert 1..5", "whole times", "half times"),
     ),
     _ask(
@@ -247,11 +283,23 @@ METHOD_CASES = (
         slow=True,
     ),
     _ask(
+        "posterior",
+        oracles.normal,
+        {},
+        _X,
+        name="posterior of normal values",
+        covers=_estimate(0.2),
+        kinds=("smooth",),
+        slow=True,
+    ),
+    _ask(
         "mle",
         oracles.normal,
         {"estimate": GRID},
         {"column": "x", "family": "normal"},
         why="an average over blocks of people; deviations are those of normal values",
+        covers=_estimate(0.5),
+        covered=("smooth",),
         kinds=NOT_HEAVY,
         compared_rows=20_000,
     ),
@@ -263,7 +311,16 @@ METHOD_CASES = (
         covers=_estimate(1, "itself", rows=(1, 2)),
         covered=NOT_HEAVY,
     ),
-    _ask("ridge", oracles.lm, {"estimate": 0.02}, {**_MODEL, "penalty": Fraction(0)}, why="a penalty of 0 is none"),
+    _ask(
+        "ridge",
+        oracles.lm,
+        {"estimate": 0.02},
+        {**_MODEL, "penalty": Fraction(0)},
+        why="a penalty of 0 is none",
+        covers=_estimate(1, "itself", rows=(1, 2)),
+        covered=FEW_ZEROS,
+        about="data",
+    ),
     _ask(
         "logit",
         oracles.logit,
@@ -273,7 +330,15 @@ METHOD_CASES = (
         covers=_estimate(2, "itself", rows=(2, 3)),
         slow=True,
     ),
-    _ask("poisson", oracles.poisson, {"estimate": 0.02}, {"formula": "y ~ C(g)"}, why="as of logit", slow=True),
+    _ask(
+        "poisson",
+        oracles.poisson,
+        {"estimate": 0.02},
+        {"formula": "y ~ C(g)"},
+        why="as of logit",
+        covers=_estimate(1, "itself"),
+        slow=True,
+    ),
     _ask(
         "huber_regression",
         oracles.huber_regression,
@@ -594,15 +659,53 @@ AGGREGATE_CASES = (
         lambda _, __, ranked: Extreme(ranked(Fraction(0)), greatest=False),
         read=oracles.one_quantile(0.0),
         why=_RANKS,
+        covers=_estimate(0.8, "range"),
     ),
     _aggregate(
         "MAX",
         lambda _, __, ranked: Extreme(ranked(Fraction(1)), greatest=True),
         read=oracles.one_quantile(1.0),
         why=_RANKS,
+        covers=_estimate(0.8, "range"),
+    ),
+    _aggregate(
+        "AVG of the population",
+        lambda x, _, __: PopulationMean(x),
+        lambda data: float(data["x"].mean()),
+        method="AVG",
+        about="population",
+        covers=_estimate(0.2),
+    ),
+    *(
+        _aggregate(
+            f"{name} of the population",
+            lambda x, _, __, name=name: PopulationVariance(x, name),
+            _spread(name),
+            method=name,
+            about="population",
+            covers=_spread_bar(name),
+        )
+        for name in ("VAR_SAMP", "STDDEV_SAMP")
+    ),
+    *(
+        _aggregate(
+            f"QUANTILE {float(share)} of the population",
+            lambda _, __, ranked, share=share: PopulationQuantile(with_ladder(ranked(share), share), share),
+            read=oracles.one_quantile(float(share)),
+            method="QUANTILE",
+            about="population",
+            why=_RANKS,
+            covers=_estimate(0.6),
+        )
+        for share in (HALF, NINTH)
     ),
 )
-CASES = {case.name: case for case in (*METHOD_CASES, *AGGREGATE_CASES)}
+ABOUT_DATA = tuple(
+    _about_data(case)
+    for case in METHOD_CASES
+    if case.covers and METHODS[case.method].parameter("inference") and case.about == "population"
+)
+CASES = {case.name: case for case in (*METHOD_CASES, *ABOUT_DATA, *AGGREGATE_CASES)}
 
 # Why a method has no oracle here. Whoever adds a method writes a case above, or a line here.
 _PUBLISHES = "publishes tables that agree with each other: tests/methods/releases has their exact counts"

@@ -155,6 +155,7 @@ class Evidence:
     sums: NoisySums  # of the score, for each column of the basis
     pairs: NoisySums  # of the information
     squared: NoisySums | None = field(default=None, kw_only=True)  # the same with squared sampling weights, if any
+    dispersion: float = field(default=1.0, kw_only=True)  # how many times farther responses scatter, as a variance
 
     @cached_property
     def score(self) -> Floats:
@@ -179,6 +180,11 @@ class Evidence:
     def weight(self) -> float:
         """The sum of the weights of all rows."""
         return float(self.pairs.values[0])
+
+    @property
+    def expected_squares(self) -> float:
+        """What squared residuals add up to in the model: their variances."""
+        return self.weight if self.squared is None else float(self.squared.values[0])
 
     @cached_property
     def ones(self) -> Floats:
@@ -212,11 +218,12 @@ class Evidence:
 
     @cached_property
     def sampling(self) -> Floats:
-        """The covariance that sampling makes in the coefficients, in a model whose variances are right."""
+        """The covariance that sampling makes in the coefficients, if variances are the model's times the dispersion."""
         if self.squared is None:
-            return self.inverse
+            return self.dispersion * self.inverse
         values, vectors = np.linalg.eigh(self.coordinates.square(self.squared.values))
-        return np.asarray(self.inverse @ ((vectors * np.maximum(values, 0.0)) @ vectors.T) @ self.inverse)
+        scattered = (vectors * np.maximum(values, 0.0)) @ vectors.T
+        return np.asarray(self.dispersion * self.inverse @ scattered @ self.inverse)
 
     @cached_property
     def carried(self) -> NDArray[np.bool_]:

@@ -11,14 +11,16 @@ The last step s from noisy score and information H has the covariance
 
 of which the first part, that of the sample, is left out for intervals about the data itself. With sampling weights, as
 parts of the largest one, score and information are weighted, and the first part is 1/H B 1/H, where B is the
-information with squared weights.
+information with squared weights. Where responses may scatter farther than the model says, the last round measures how
+far, and the first part is multiplied with that dispersion.
 """
 
 from abc import abstractmethod
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import zip_longest
 from math import exp, expm1, inf, sqrt
 from typing import Self, TypeAlias
 
@@ -29,6 +31,7 @@ from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import BadArgument, NumberColumn
 from adomnia.methods.models.coefficients import Coefficients
 from adomnia.methods.models.design import Design
+from adomnia.methods.models.dispersion import PART, ScatterSum, choose_ceiling, find_highest, predict_noise
 from adomnia.methods.models.evidence import Coordinates, Evidence, Span, SteadyEvidence, shorten
 from adomnia.methods.models.formula import ARGUMENT
 from adomnia.methods.models.outset import Outset, Scene
@@ -64,17 +67,19 @@ _CURVED = 0.7  # the longest last step that can be corrected for its curvature
 _STEPS_OF_A_BLOCK = 150  # to write it, and to derive how far a person moves it
 _LOPSIDED = 0.11  # of a step: what it misses where weights change and columns reach twice as far on one side
 _SHORT = 1e-3  # a step in linear predictors
+_AHEAD = 2.0  # how far they may still have to move after a long last step, as a standard deviation
 
 FAR_VALUES = (
     "Values far from the mean of a column pull at the coefficients no more than the ends of a range that is found with"
     " noise: 3.5 standard deviations on both sides. A note tells it."
 )
+_SCATTERED = "The variance of the response is about {:.2g} times that of a Poisson count. Standard errors allow for it."
 _STOPPED = (
     "Boundary: the last step was still a long one. Coefficients grow without end where columns tell the response apart "
     "completely; or there are too few rows for the price."
 )
 
-_Parts: TypeAlias = tuple[Fraction, Fraction]  # of the price, for the score and for the information
+_Parts: TypeAlias = tuple[Fraction, ...]  # of the price: for the score, for the information, and for the dispersion
 _Looking: TypeAlias = Generator[Round, tuple[Measured, ...], Evidence]
 
 
@@ -87,6 +92,7 @@ class GeneralisedLinear(Analysis):
     inference: str
     weights: NumberColumn | None = field(default=None, metadata={LATER: True})
     cautious: bool = field(default=False, metadata={LATER: True})  # False: as answers of version 0.1.0 were measured
+    dispersed: bool = field(default=False, metadata={LATER: True})  # how far responses scatter is measured
 
     def suit(self, _price: Price) -> Self:
         """With a start whose slopes are clear of noise, and no weight far above their mean."""
@@ -176,19 +182,25 @@ class GeneralisedLinear(Analysis):
         A round between them takes of the last and is no larger than the first. So the rounds lose no more than the sums
         of their parts, in squares neither: these are at most the squares of the sums.
         """
-        whole = Pure(1)
-        first, last = (self._ask(whole, parts, self._extreme) for parts in (_EARLY, _split_rest(1 - sum(_EARLY))))
-        pairs = zip(first, last, strict=True)
-        return tuple((one.query, one.price.epsilon + two.price.epsilon) for one, two in pairs)  # type: ignore[union-attr]  # as asked
+        first, last = self._ask_extremes(Pure(1))
+        pairs = zip_longest(first, last)  # the dispersion is asked for in the last round alone
+        return tuple(
+            (two.query, two.price.epsilon + (one.price.epsilon if one else 0))  # type: ignore[union-attr]  # as asked
+            for one, two in pairs
+        )
 
     def rehearse(self, price: Price) -> Round:
         """The first round and the last, if there is none between them: no part of the price is smaller or larger.
 
         Sensitivities depend on no coefficient. Constants are long and extreme.
         """
-        return tuple(
-            each for parts in (_EARLY, _split_rest(1 - sum(_EARLY))) for each in self._ask(price, parts, self._extreme)
-        )
+        first, last = self._ask_extremes(price)
+        return first + last
+
+    def _ask_extremes(self, price: Price) -> tuple[Round, Round]:
+        highest = find_highest(self.largest_residual) if self.dispersed else None
+        last = replace(self._extreme, ceiling=highest)
+        return self._ask(price, _EARLY, self._extreme), self._ask(price, self._split_rest(1 - sum(_EARLY)), last)
 
     def steps(self, price: Price) -> Steps:
         left = 1 - sum(_EARLY)
@@ -203,7 +215,8 @@ class GeneralisedLinear(Analysis):
             before, score, point = point, found.score, self._confine(scene, point + step)
             if scene.length(step) < _CONVERGED:
                 break
-        last = yield from self._look(price, _split_rest(left), self._view(scene, point))
+        parts = self._split_rest(left)
+        last = yield from self._look(price, parts, self._view_last(scene, point, [price * part for part in parts]))
         return self._conclude(scene, last, point, (rounds, outset.counted))
 
     def _conclude(self, scene: Scene, last: Evidence, point: Floats, facts: tuple[int, float]) -> ResultTable:
@@ -219,12 +232,16 @@ class GeneralisedLinear(Analysis):
         less = exp(min(max(0.0, -bend * scene.rise(last, step)), _CURVED)) if self.cautious else 1.0
         covariance = less**2 * last.inverse @ noise @ last.inverse + np.outer(missed, missed) + np.outer(curved, curved)
         covariance = covariance + last.unknown
+        if stopped and self.cautious:
+            ahead = _AHEAD / max(scene.length(step), _SHORT) * step
+            covariance = covariance + np.outer(ahead, ahead)
         if self.inference == "population":
             covariance = covariance + less * last.sampling
         back = scene.coordinates.to_columns
         found = Coefficients(self.design, back @ reached, back @ covariance @ back.T, last.carried)
         cuts = scene.coordinates.describe_cuts()
-        notes = (self.describe_rows(*facts), *cuts, *([_STOPPED] if stopped else []))
+        scattered = [_SCATTERED.format(last.dispersion)] if self.dispersed else []
+        notes = (self.describe_rows(*facts), *cuts, *scattered, *([_STOPPED] if stopped else []))
         return found.tabulate(self.name, self.inference, notes)
 
     def describe_rows(self, rounds: int, counted: float) -> str:
@@ -238,7 +255,7 @@ class GeneralisedLinear(Analysis):
 
     def _most_middle(self, price: Price) -> int:
         scans = max(each.scans for each in self._layouts(isinstance(price, Pure)))
-        return max(0, min(_MOST_MIDDLE, MOST_SCANS // scans - 2))
+        return max(0, min(_MOST_MIDDLE, (MOST_SCANS - self.dispersed) // scans - 2))
 
     def _layouts(self, pure: bool) -> tuple[SumLayout, SumLayout]:
         sizes = tuple(len(factor.levels) for factor in self.design.factors)
@@ -265,6 +282,28 @@ class GeneralisedLinear(Analysis):
         weight = self.largest_weight * min(Fraction(1), max(_LEAST_WEIGHT, Fraction(share).limit_denominator(_FINE)))
         return _View(scene.coordinates, Fraction(0), tuple(map(round_coefficient, written)), weight)
 
+    def _view_last(self, scene: Scene, point: Floats, prices: Sequence[Price]) -> "_View":
+        """The last round: how far responses scatter is measured with it, for the last of these prices."""
+        view = self._view(scene, point)
+        if not self.dispersed:
+            return view
+        of_scores, of_squares = (predict_noise(self.relation, prices[place]) for place in (0, -1))
+        expected, noise = scene.rows * scene.mean_weight, of_scores * float(self.largest_residual)
+        wanted = choose_ceiling(of_squares, expected, scene.mean_weight, noise)
+        return replace(view, ceiling=min(wanted, find_highest(self.largest_residual)))
+
+    def _scatter(self, view: "_View") -> tuple[ScatterSum, ...]:
+        """What is added up of squared residuals in a round, if anything is."""
+        if view.ceiling is None:
+            return ()
+        return (ScatterSum(self.relation, self._multiply(view)[0].variable.value, view.ceiling),)
+
+    def _split_rest(self, left: Fraction | int) -> _Parts:
+        """The parts of the last round."""
+        squares = left * PART if self.dispersed else Fraction(0)
+        rest = left - squares
+        return (rest * _LAST, rest * (1 - _LAST), *([squares] if self.dispersed else []))
+
     def _multiply(self, view: "_View") -> tuple[Multiplier, Multiplier]:
         """The residual and the weight of each row."""
         lower, upper = self.limits
@@ -288,25 +327,30 @@ class GeneralisedLinear(Analysis):
         source = Source(self.relation, self.design.factors, view.coordinates.numbers)
         layouts = self._layouts(isinstance(price, Pure))
         spend(_STEPS_OF_A_BLOCK * sum(len(each.blocks) for each in layouts))
-        asked = zip(layouts, self._multiply(view), parts, strict=True)
-        return tuple(
+        asked = zip(layouts, self._multiply(view), parts[:2], strict=True)
+        sums = (
             each for layout, multiplier, part in asked for each in layout.measures(source, multiplier, price * part)
         )
+        return (*sums, *(each.measure(price * parts[-1]) for each in self._scatter(view)))
 
     def _look(self, price: Price, parts: _Parts, view: "_View") -> _Looking:
         """One round, and what it tells."""
         measured = yield self._ask(price, parts, view)
         scores, information = self._layouts(isinstance(price, Pure))
         residual, weight = self._multiply(view)
-        of_scores, others = measured[: len(scores.blocks)], measured[len(scores.blocks) :]
+        both = len(scores.blocks) + len(information.blocks)
+        of_scores, others = measured[: len(scores.blocks)], measured[len(scores.blocks) : both]
         numbers = view.coordinates.numbers
         squared = None if weight.split is None else information.recover(others, numbers, weight, SQUARED)
-        return (SteadyEvidence if self.cautious else Evidence)(
+        found = (SteadyEvidence if self.cautious else Evidence)(
             view.coordinates,
             scores.recover(of_scores, numbers, residual),
             information.recover(others, numbers, weight),
             squared=squared,
         )
+        for scatter, each in zip(self._scatter(view), measured[both:], strict=True):
+            found = replace(found, dispersion=scatter.estimate(each, found.expected_squares))
+        return found
 
     def _confine(self, scene: Scene, point: Floats) -> Floats:
         """A point none of whose coefficients is beyond the limits."""
@@ -322,6 +366,7 @@ class _View:
     offset: Fraction
     point: tuple[Fraction, ...]
     heaviest: Fraction
+    ceiling: Fraction | None = None  # of squared residuals, where their sum is asked for
 
 
 def _miss(length: float) -> float:
@@ -330,10 +375,6 @@ def _miss(length: float) -> float:
     It is half of the length for short steps.
     """
     return (expm1(length) - length) / length if length > _SHORT else length / 2
-
-
-def _split_rest(left: Fraction | int) -> _Parts:
-    return left * _LAST, left * (1 - _LAST)
 
 
 def check_model(relation: Relation, design: Design, inference: str) -> None:

@@ -1,9 +1,9 @@
 """Poisson regression: what makes a number of events larger."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import exp, log
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import INFERENCE, Arguments, BadArgument, Frame, Method, NumberColumn, Parameter
@@ -13,6 +13,7 @@ from adomnia.methods.models.formula import ARGUMENT
 from adomnia.methods.models.newton import FAR_VALUES, GeneralisedLinear, check_model
 from adomnia.methods.sampling_weights import WEIGHT, read_weights
 from adomnia.methods.testing.adjustment import ADJUST
+from adomnia.privacy.events import Price
 from adomnia.privacy.expressions import Expression, call, number
 from adomnia.privacy.kinds import LATER
 
@@ -26,17 +27,23 @@ _LEAST_BOUND = 1e-6  # of the upper end of responses: their means are told from 
 class Poisson(GeneralisedLinear):
     """Poisson regression with a logarithmic link. No mean is above the upper bound of the response.
 
-    Method      Newton's method on noisy scores sum (y - m) x and information sum m x x'.
+    Method      Newton's method on noisy scores sum (y - m) x and information sum m x x'. Standard errors are those of
+                counts whose variance is their mean times a dispersion, which sum (y - m)^2 tells.
     Guarantee   all rounds composed; between them is post-processing.
     Bias        none beyond that of Poisson regression, if the bounds of the response cut nothing off and columns are
                 not skewed. The slope of a skewed one is too steep: by about a tenth of itself at 20,000 rows, at any
                 price, and by half and more at 2,000 rows and epsilon 1. Intervals allow for that.
-    Cite        McCullagh & Nelder 1989; Dwork, McSherry, Nissim & Smith 2006 (sums).
+    Cite        Wedderburn 1974 (quasi-likelihood); McCullagh & Nelder 1989; Dwork, McSherry, Nissim & Smith 2006
+                (sums).
     """
 
     tag: ClassVar[str] = "Poisson"
     name: ClassVar[str] = "poisson"
     offset: NumberColumn | None = field(default=None, metadata={LATER: True})
+
+    def suit(self, price: Price) -> Self:
+        """As others, with standard errors for counts that scatter farther than Poisson's, if they are about people."""
+        return replace(super().suit(price), dispersed=self.inference == "population")
 
     @property
     def highest_offset(self) -> Fraction:
@@ -150,9 +157,10 @@ METHOD = Method(
         "SELECT * FROM poisson((SELECT LEAST(FLOOR(age / 10), 12) AS decades, sex FROM people), "
         "formula => 'decades ~ sex')"
     ),
-    elsewhere={"R": "glm(family = poisson), offset(log(x))", "SAS": "PROC GENMOD", "statsmodels": "Poisson"},
+    elsewhere={"R": "glm(family = quasipoisson), offset(log(x))", "SAS": "PROC GENMOD", "statsmodels": "Poisson"},
     notes=(
         "A note tells the Wald test of all terms. Deviance and AIC are not told: the likelihood is not measured.",
+        "Standard errors allow for counts whose variance is not their mean (quasi-Poisson). A note tells the ratio.",
         "With weights, standard errors are those of sampling weights, where the model holds.",
         "With an exposure, coefficients and predictions are about rates: the expected count of an exposure of 1.",
         "An exposure that is mostly far below its upper bound makes for more noise: CLAMP it.",
