@@ -58,7 +58,9 @@ FEATURE = re.compile(
     rf"{'|'.join(ENGINE_NAMES.values())}|\bclusters?\b|\bsynthetic\b|`(?:{'|'.join(METHODS)})`", re.IGNORECASE
 )
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
-NOT_PUBLISHED = re.compile(r"pip install '?adomnia")  # it is installed from a checkout
+# It is installed from a checkout: on the index of packages anybody could take the name.
+NOT_PUBLISHED = re.compile(r"""\binstall(?:\s+-\S+)*\s+(?:['"]|&#39;)?adomnia\b|\badomnia\[[a-z, ]+\]""")
+SHOWN = [path for path in PACKAGE.rglob("*") if path.suffix in {".py", ".html", ".js", ".toml", ".txt"}]
 ASSIGNED = re.compile(r"`(\w+ = [^`]+)`")
 KEYS = [key for section in vars(document_keys).values() if isinstance(section, Section) for key in section.keys]
 
@@ -133,6 +135,20 @@ def test_no_page_types_a_count_denies_a_feature_or_shows_a_wrong_key(page):
     assert denials(text) == []
     assert wrong_keys(text) == []
     assert NOT_PUBLISHED.findall(text) == []
+
+
+def test_no_message_tells_to_install_a_name_that_is_not_published():
+    assert len(SHOWN) > 500
+    assert [path.name for path in SHOWN if NOT_PUBLISHED.search(path.read_text())] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["pip install adomnia", "Fix: pip install -U 'adomnia[plot]'.", "install adomnia[spark]", "uv pip install adomnia"],
+)
+def test_the_name_of_an_unpublished_package_is_found(text):
+    assert NOT_PUBLISHED.search(text)
+    assert not NOT_PUBLISHED.search("/opt/adomnia/bin/pip install -c constraints.txt '.[plot]'")
 
 
 @pytest.mark.parametrize(
