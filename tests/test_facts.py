@@ -10,14 +10,17 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import typer
 
 from adomnia.catalog import document_keys
 from adomnia.catalog.document_keys import FILE_ENDINGS, Section
 from adomnia.catalog.model import POLICIES
+from adomnia.cli.app import app
 from adomnia.engines.registry import ENGINES
 from adomnia.local.registry import DESIGNS
 from adomnia.mechanisms.registry import MECHANISMS
 from adomnia.methods.registry import METHODS
+from adomnia.statistics.registry import STATISTICS
 from kit.core_lines import ADDED, PACKAGE, list_added
 from kit.example import write_example
 
@@ -37,6 +40,7 @@ PAGES = [page for page in FACTS.list_pages() if "decisions" not in page.parts]  
 MARKED = [page for page in FACTS.list_pages() if FACTS.MARKED.search(page.read_text())]
 
 ENGINE_NAMES = {"duckdb": "DuckDB", "postgres": "PostgreSQL", "spark": "Spark"}
+COMMANDS = typer.main.get_command(app).commands
 RELEASES = [method.name for method in METHODS.values() if method.chapter == "releases"]
 MECHANISM_PROOFS = sorted({f"proofs/{each.__module__.split('.')[-1]}.md" for each in MECHANISMS.values()})
 
@@ -47,18 +51,25 @@ COUNTED = (
     r"methods|scalar functions|policies|commands|decisions|planted bugs|"
     r"lines(?:\*\*)? of (?:our own|code|the (?:trusted )?core)"
 )
-OTHERS = r"(?: more| other| further)? \[?"
+OTHERS = r"(?: more| other| further| statistical| private)? \[?"
 TYPED = re.compile(
     rf"\b(?:(?:{MANY}){OTHERS}(?:{COUNTED})|(?:{FEW}|{MANY}){OTHERS}(?:engines|mechanisms))\b", re.IGNORECASE
 )
+_NAMES = "|".join(ENGINE_NAMES.values())
+_THINGS = rf"(?:{_NAMES}|clusters?|synthetic (?:data|rows)|regressions?|medians?|quantiles|releases|methods)"
 DENIAL = re.compile(
-    r"\bnot yet\b|\bno support\b|\bis not supported\b|\bare not supported\b|\bnot implemented\b", re.IGNORECASE
+    r"\bnot yet\b|\bno support\b|\bnot implemented\b|\?\*\* No\b|"
+    r"\b(?:is|are) not (?:supported|offered|available|possible|there)\b|\b(?:is|are) the only engines?\b|"
+    rf"\b(?:there (?:is|are)|it has|we have) no {_THINGS}\b|"
+    rf"\b(?:does not|cannot|can not) run on (?:{_NAMES}|a cluster)\b|"
+    r"\bmethods (?:cannot|can not) be asked\b",
+    re.IGNORECASE,
 )
-FEATURE = re.compile(
-    rf"{'|'.join(ENGINE_NAMES.values())}|\bclusters?\b|\bsynthetic\b|`(?:{'|'.join(METHODS)})`", re.IGNORECASE
-)
+FEATURE = re.compile(rf"\b{_THINGS}\b|`(?:{'|'.join(METHODS)})`", re.IGNORECASE)
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
-NOT_PUBLISHED = re.compile(r"pip install '?adomnia")  # it is installed from a checkout
+# It is installed from a checkout: on the index of packages anybody could take the name.
+NOT_PUBLISHED = re.compile(r"""\binstall(?:\s+-\S+)*\s+(?:['"]|&#39;)?adomnia\b|\badomnia\[[a-z, ]+\]""")
+SHOWN = [path for path in PACKAGE.rglob("*") if path.suffix in {".py", ".html", ".js", ".toml", ".txt"}]
 ASSIGNED = re.compile(r"`(\w+ = [^`]+)`")
 KEYS = [key for section in vars(document_keys).values() if isinstance(section, Section) for key in section.keys]
 
@@ -135,11 +146,26 @@ def test_no_page_types_a_count_denies_a_feature_or_shows_a_wrong_key(page):
     assert NOT_PUBLISHED.findall(text) == []
 
 
+def test_no_message_tells_to_install_a_name_that_is_not_published():
+    assert len(SHOWN) > 500
+    assert [path.name for path in SHOWN if NOT_PUBLISHED.search(path.read_text())] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["pip install adomnia", "Fix: pip install -U 'adomnia[plot]'.", "install adomnia[spark]", "uv pip install adomnia"],
+)
+def test_the_name_of_an_unpublished_package_is_found(text):
+    assert NOT_PUBLISHED.search(text)
+    assert not NOT_PUBLISHED.search("/opt/adomnia/bin/pip install -c constraints.txt '.[plot]'")
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "regressions, tests, survival curves and thirty more [methods](docs/statistics.md)",
         "It has 53 methods.",
+        "It has about thirty statistical methods.",
         "about seventeen thousand lines of our own",
         "**About seventeen thousand lines** of our own",
         "on three engines",
@@ -159,7 +185,14 @@ def test_other_numbers_are_left_alone(text):
 
 def test_a_denial_is_found_and_other_sentences_are_left_alone():
     assert len(denials("**Can it run on PostgreSQL, or on a cluster?** Not yet: files are read.")) == 1
+    assert len(denials("**Can it run on PostgreSQL?** No, files are read.")) == 1
     assert len(denials("PostgreSQL is not supported.")) == 1
+    assert len(denials("Ad Omnia does not run on Spark.")) == 1
+    assert len(denials("DuckDB is the only engine.")) == 1
+    assert len(denials("Synthetic data is not offered.")) == 1
+    assert len(denials("There is no synthetic data.")) == 1
+    assert len(denials("There are no regressions.")) == 1
+    assert len(denials("Methods cannot be asked from Python.")) == 1
     assert len(denials("| engines | Spark: not yet |")) == 1
     assert len(denials("It does `lm`, but no support for `kaplan_meier`.")) == 1
     assert denials("Spark is an engine. Window frames are not supported.") == []
@@ -184,6 +217,9 @@ def test_a_wrong_key_is_found():
         ("docs/install.md", ENGINE_NAMES.values()),
         ("docs/comparison.md", ENGINE_NAMES.values()),
         ("docs/engines.md", [f"`{name}`" for name in ENGINES]),
+        ("docs/statistics.md", [f"### `{name}`\n" for name in METHODS]),
+        ("docs/sql-reference.md", [*STATISTICS, "MEDIAN"]),
+        ("docs/cli.md", [f"adomnia {name}" for name in COMMANDS]),
         ("docs/policies.md", [f"`{name}`" for name in POLICIES]),
         ("docs/releases.md", [f"`{name}`" for name in RELEASES]),
         ("docs/local.md", [f"`{design.__name__}`" for design in DESIGNS.values()]),

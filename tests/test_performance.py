@@ -92,9 +92,14 @@ def test_ten_billion_rows_are_carried_on_from_rows_and_people():
 
 
 def test_peers_are_told_beside_ours():
+    ours = {"name": "Ad Omnia", "seconds": 0.5, "memory_bytes": 2**28, "rows": 10**7}
+    page = PAGE.render(measured(peers=(10**7, [ours, {**ours, "name": "Another", "seconds": 4.0}])))
+    assert "| 10,000,000 | Another | 4.000 | 8.0 | 256 |" in page
+
+
+def test_peers_on_small_tables_are_told_by_the_comparison_alone():
     ours = {"name": "Ad Omnia", "seconds": 0.5, "memory_bytes": 2**28, "rows": 10**6}
-    page = PAGE.render(measured(peers=(10**6, [ours, {**ours, "name": "Another", "seconds": 4.0}])))
-    assert "| 1,000,000 | Another | 4.000 | 8.0 | 256 |" in page
+    assert "| 1,000,000 | Ad Omnia |" not in PAGE.render(measured(peers=(10**6, [ours])))
 
 
 def test_the_page_is_the_one_of_the_figures_that_are_kept():

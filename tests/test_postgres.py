@@ -141,5 +141,5 @@ def test_without_the_driver_every_command_says_how_to_install_it(tmp_path):
     ):
         done = subprocess.run([sys.executable, "-c", begin, *arguments], capture_output=True, text=True, check=False)
         assert done.returncode == 2
-        assert "pip install 'adomnia[postgres]'" in done.stderr
+        assert "pip install '.[postgres]' in a checkout" in done.stderr
         assert "Traceback" not in done.stderr

@@ -5,7 +5,7 @@ A Refusal explains itself, a Failure says nothing, and Unavailable asks to try a
 
 from __future__ import annotations
 
-__all__ = ["AdomniaError", "Failure", "Refusal", "Unavailable"]
+__all__ = ["AdomniaError", "Failure", "Refusal", "Unavailable", "install_extra"]
 
 _UNAVAILABLE = "unavailable"
 
@@ -89,3 +89,12 @@ class Unavailable(AdomniaError):
 
     def __str__(self) -> str:
         return f"{self.what} {self.why}. Fix: {self.fix}."
+
+
+def install_extra(name: str) -> str:
+    """How messages tell to install an extra. The package is on no index: there the name may be somebody else's.
+
+    >>> install_extra("plot")
+    "pip install '.[plot]' in a checkout of Ad Omnia"
+    """
+    return f"pip install '.[{name}]' in a checkout of Ad Omnia"

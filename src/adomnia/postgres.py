@@ -14,7 +14,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
-from adomnia.errors import Refusal, Unavailable
+from adomnia.errors import Refusal, Unavailable, install_extra
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping
@@ -99,7 +99,7 @@ def driver() -> ModuleType:
     try:
         import psycopg
     except ImportError:
-        fix = "install it: pip install 'adomnia[postgres]'"
+        fix = install_extra("postgres")
         raise Refusal("PostgreSQL", "needs the package psycopg, which is not installed", fix) from None
     return psycopg
 

@@ -209,9 +209,7 @@ def test_importing_the_calculators_does_not_import_the_accountant():
 
 def test_a_missing_accountant_is_named_with_the_extra_that_installs_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "dp_accounting", None)
-    with pytest.raises(
-        ImportError, match=r"^numerical_composition needs dp-accounting\. Fix: pip install 'adomnia\[accounting\]'\.$"
-    ):
+    with pytest.raises(ImportError, match=r"needs dp-accounting\. Fix: pip install '\.\[accounting\]' in a checkout"):
         numerical_composition([Pure(1)], 1e-6)
     assert optimal_composition(1, 0, 2, 1e-6).epsilon  # the calculators that need no library
 

@@ -178,7 +178,7 @@ def test_a_file_is_replaced_as_a_whole_or_stays(tmp_path, monkeypatch):
 def test_without_the_extra_it_is_said_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     monkeypatch.setitem(sys.modules, "altair", None)
-    fix = r"pip install 'adomnia\[plot\]'"
+    fix = r"pip install '\.\[plot\]' in a checkout"
     with pytest.raises(Refusal, match=f"needs vl-convert-python, which is not installed. Fix: {fix}"):
         check_file(tmp_path / "a.svg")
     with pytest.raises(Refusal, match=f"needs altair, which is not installed. Fix: {fix}"):

@@ -117,22 +117,28 @@ class Arms:
 
     def _vector(self, vector: Vector, kept: np.ndarray) -> list[np.ndarray]:
         steps = [_grid(each.domain, self.value(each.value))[kept] - each.domain.grid_lower for each in vector.variables]
+        rows = int(kept.sum())
         # Beyond 64 bits doubles are near enough: what they round off is far below any noise.
-        kind = np.float64 if vector.magnitude * max(1, int(kept.sum())) >= 2**62 else np.int64
-        whole = [np.where(np.isnan(each), 0, each).astype(kind) for each in steps]
+        kind = np.float64 if vector.magnitude * max(1, rows) >= 2**62 else np.int64
+        unknown = [np.isnan(each) for each in steps]
+        whole = [np.where(null, 0, each).astype(kind) for null, each in zip(unknown, steps, strict=True)]
+        lacking = [bool(null.any()) for null in unknown]  # most columns are complete
         found = []
         for entry in vector.entries:
-            added = np.zeros(int(kept.sum()), dtype=kind)
-            missing = np.zeros(int(kept.sum()), dtype=bool)
+            added = np.zeros(rows, dtype=kind)
             for coefficient, exponents in entry.terms:
-                product = np.full(int(kept.sum()), kind(coefficient), dtype=kind)
+                product = kind(coefficient)
                 for place, power in enumerate(exponents):
                     if power:
-                        product, missing = product * whole[place] ** power, missing | np.isnan(steps[place])
-                added = added + product
-            found.append(np.where(missing, 0, added))
+                        product = product * (whole[place] if power == 1 else whole[place] ** power)
+                added += product
+            used = {place for _, exponents in entry.terms for place, power in enumerate(exponents) if power}
+            for place in used:
+                if lacking[place]:
+                    added[unknown[place]] = 0
+            found.append(added)
         if vector.absent:
-            found.append(np.isnan(steps[0]).astype(kind) * kind(vector.absent))
+            found.append(unknown[0].astype(kind) * kind(vector.absent))
         return found
 
     def _added(self, values: np.ndarray, cells: np.ndarray, query: Query) -> np.ndarray:
@@ -178,7 +184,7 @@ class Arms:
 
 
 def _null(values: np.ndarray) -> np.ndarray:
-    return np.array([each is None for each in values]) if values.dtype == object else np.isnan(values)
+    return np.equal(values, None) if values.dtype == object else np.isnan(values)
 
 
 def _grid(domain: Numbers, values: np.ndarray) -> np.ndarray:

@@ -123,13 +123,13 @@ def tables_of(plan: Plan, price: Price) -> Iterator[ResultTable]:
         yield executed(plan, price, removed).table
 
 
-def moves_of(query: Query) -> Iterator[Integers]:
-    """How far each of the neighbours moves the exact answer of a query about everybody."""
+@cache
+def moves_of(query: Query) -> tuple[Integers, ...]:
+    """How far each of the neighbours moves the exact answer of a query about everybody: asked for every engine."""
     statements = Statements(_engine(0), _KNOWN["catalog"])
-    before = _answer(_engine(0), statements, query)
-    for place in range(len(NEIGHBOURS)):
-        after = _answer(_with_neighbour(place), statements, query)
-        yield np.asarray(after.astype(object) - before.astype(object))
+    before = _answer(_engine(0), statements, query).astype(object)
+    after = (_answer(_with_neighbour(place), statements, query) for place in range(len(NEIGHBOURS)))
+    return tuple(np.asarray(each.astype(object) - before) for each in after)
 
 
 def _answer(engine: SpyEngine, statements: Statements, query: Query) -> Integers:

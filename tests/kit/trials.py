@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import numpy as np
 from scipy import stats
 
 from adomnia.methods.registry import METHODS
-from adomnia.methods.testing import null_law
+from adomnia.methods.testing import departures, null_law
 from adomnia.privacy.conversions import rho_of
 from adomnia.privacy.events import Concentrated, Pure
 from kit.analyses import Arms, analyse
@@ -66,12 +67,19 @@ def fewer_draws() -> Iterator[None]:
         null_law.MOST_DRAWS, null_law.LEAST_DRAWS = usual
 
 
+@contextmanager
+def _hardly_any_effects() -> Iterator[None]:
+    """Sizes of effects are simulated whether they are read or not: who reads p-values alone has few of them."""
+    with patch.multiple(departures, _MOST_DRAWS=20, _LEAST_DRAWS=20):
+        yield
+
+
 def share_rejected(
     statistic: Statistic, price: Price, draw: Callable[[np.random.Generator], Data], trials: int, seed: str
 ) -> float:
     """The share of p-values of at most the level, of people and noise that follow from a seed."""
     random, bits = np.random.default_rng(list(seed.encode())), SeededBits(seed)
-    with fewer_draws():
+    with fewer_draws(), _hardly_any_effects():
         tables = (analyse(statistic, price, draw(random), bits) for _ in range(trials))
         return float(np.mean([read_p_value(table) <= LEVEL for table in tables]))  # type: ignore[arg-type]
 

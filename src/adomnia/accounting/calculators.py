@@ -13,6 +13,7 @@ from functools import reduce, singledispatch
 from math import inf, isinf, nextafter, sqrt
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from adomnia.errors import install_extra
 from adomnia.privacy.amounts import EPSILON_UNIT, Number, positive, proportion, round_up, whole
 from adomnia.privacy.enclosures import exp_up, ln_up, sqrt_up
 from adomnia.privacy.events import (
@@ -200,9 +201,8 @@ def _accountant() -> Any:  # noqa: ANN401 - dp-accounting ships no types
     try:
         from dp_accounting import pld
     except ImportError:
-        raise ImportError(
-            "numerical_composition needs dp-accounting. Fix: pip install 'adomnia[accounting]'."
-        ) from None
+        fix = install_extra("accounting")
+        raise ImportError(f"numerical_composition needs dp-accounting. Fix: {fix}.") from None
     return pld
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from adomnia.errors import Refusal
+from adomnia.errors import Refusal, install_extra
 from adomnia.figures.accessible import label_svg, write_page
 from adomnia.figures.spec import build_spec
 from adomnia.figures.style import LIGHT
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from adomnia.figures.style import Style
 
 _SCALE = 2  # pixels of a PNG for each of the picture
-INSTALL = "pip install 'adomnia[plot]'"
+INSTALL = install_extra("plot")
 
 
 def build_chart(drawable: Drawable) -> alt.TopLevelMixin:

@@ -19,7 +19,7 @@ from adomnia.engines.limits import Limits
 from adomnia.engines.spark.addresses import complete_address
 from adomnia.engines.spark.rooms import Room
 from adomnia.engines.spark.trial import try_out
-from adomnia.errors import Refusal, Unavailable
+from adomnia.errors import Refusal, Unavailable, install_extra
 
 if TYPE_CHECKING:
     import pyspark.sql
@@ -279,5 +279,5 @@ def _count_megabytes(size: str) -> str:
 
 
 def _not_installed() -> Refusal:
-    fix = "install adomnia[spark], or with Spark Connect alone pyspark-client and name its url"
+    fix = f"{install_extra('spark')}; for Spark Connect alone, pip install pyspark-client and name its url"
     return Refusal("Spark", "is declared as the engine, and is not installed", fix)

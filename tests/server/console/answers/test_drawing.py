@@ -55,7 +55,7 @@ def test_too_many_rows_and_rows_without_numbers_are_not_drawn():
 def test_without_the_extra_it_is_said_what_to_install(monkeypatch):
     monkeypatch.setattr(files, "find_spec", lambda _: None)
     chart = describe_chart(ANSWER)
-    assert (chart.says, chart.install) == ("", "pip install 'adomnia[plot]'")
+    assert (chart.says, chart.install) == ("", "pip install '.[plot]' in a checkout of Ad Omnia")
 
 
 def test_counts_stop_where_the_table_stops_them():

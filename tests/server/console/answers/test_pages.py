@@ -117,7 +117,7 @@ def test_without_the_extra_the_page_says_what_to_install(shared_house, paid):
     with patch("adomnia.figures.files.find_spec", return_value=None):
         page = get(shared_house, f"/answers/{paid}")
     assert page.status_code == 200
-    assert "pip install &#39;adomnia[plot]&#39;" in page.text
+    assert "pip install &#39;.[plot]&#39; in a checkout" in page.text
     assert "figure.svg" not in page.text
 
 
