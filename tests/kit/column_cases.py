@@ -470,7 +470,7 @@ METHOD_CASES = (
         {"estimate": GRID, "p_value": 0.02},
         {"column": "x", "group": "h"},
         why=_BINNED,
-        covers=_estimate(0.1, "itself", rows=(1, None)),
+        covers=_estimate(0.1, "itself"),
         slow=True,
     ),
     _ask(
@@ -515,8 +515,8 @@ METHOD_CASES = (
         {"estimate": FINE, "p_value": FINE},
         {"column": "x", "other": "y"},
         why=_DRAWS,
-        covers=_estimate(0.3, "itself"),
-        covered=NOT_HEAVY,
+        covers=_estimate(0.5, "itself"),
+        covered=FEW_ZEROS,
         slow=True,
     ),
     _ask(

@@ -9,6 +9,7 @@ from unittest.mock import patch
 import numpy as np
 from scipy import stats
 
+from adomnia.methods import strengths
 from adomnia.methods.registry import METHODS
 from adomnia.methods.testing import departures, null_law
 from adomnia.privacy.conversions import rho_of
@@ -58,13 +59,14 @@ def most_rejected(trials: int, level: float = 0.06) -> float:
 
 @contextmanager
 def fewer_draws() -> Iterator[None]:
-    """Simulations of null laws are short."""
-    usual = null_law.MOST_DRAWS, null_law.LEAST_DRAWS
+    """Simulations of null laws and of strengths are short."""
+    usual = null_law.MOST_DRAWS, null_law.LEAST_DRAWS, strengths.MOST_DRAWS
     null_law.MOST_DRAWS = null_law.LEAST_DRAWS = FEWER
+    strengths.MOST_DRAWS = FEWER // 2
     try:
         yield
     finally:
-        null_law.MOST_DRAWS, null_law.LEAST_DRAWS = usual
+        null_law.MOST_DRAWS, null_law.LEAST_DRAWS, strengths.MOST_DRAWS = usual
 
 
 @contextmanager

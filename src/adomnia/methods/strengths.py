@@ -11,12 +11,29 @@ from math import log
 import numpy as np
 
 from adomnia.methods.describe.error_laws import left_open
+from adomnia.methods.simulations import count_simulations
 from adomnia.statistics.brackets import isotonic
 from adomnia.statistics.contract import Floats
 
 _TINY = 1e-9
 _KEPT = 0.85  # of what an interval may miss: the rest is for margins, which are drawn as if they were known
 _TAIL = 5  # draws beyond a quantile that is read off; further out the tail is taken for an exponential one
+_STRENGTHS = 24  # that are tried, of few cells
+_FEW_CELLS = 500
+_LEAST_SEEN = 1e-3  # of the largest strength: what the one that was seen is taken for at least
+MOST_DRAWS, LEAST_DRAWS = 500, 200  # of each
+_NUMBERS = 2_400_000  # that all of them draw
+
+
+def plan_draws(cells: int) -> tuple[int, int]:
+    """How many strengths are tried, and how often tables of so many cells are drawn at each."""
+    many = count_simulations(_STRENGTHS if cells <= _FEW_CELLS else _STRENGTHS // 2, least=8)
+    return many, count_simulations(min(MOST_DRAWS, max(LEAST_DRAWS, _NUMBERS // (many * cells))))
+
+
+def lead_up_to(most: float, seen: float, many: int) -> Floats:
+    """Multiples of the strength that was seen, up to the largest there can be."""
+    return list_steps(most / max(seen, _LEAST_SEEN * most), many)
 
 
 def list_steps(last: float, many: int) -> Floats:

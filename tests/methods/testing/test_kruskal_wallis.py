@@ -2,7 +2,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 
 from adomnia.methods.contract import BadArgument
 from adomnia.privacy.events import Pure
@@ -24,7 +24,7 @@ ROWS = frame({"x": (0, 500_000), "n": (0, 4)}, {"g": ("a", "b", "c"), "one": ("o
 X, N, G = ROWS.numbers["x"], ROWS.numbers["n"], ROWS.factors["g"]
 MONEY = build("kruskal_wallis", ROWS, column=X, group=G)
 FEW = build("kruskal_wallis", ROWS, column=N, group=G)
-TRIALS = 20
+TRIALS = 16
 
 
 def draw(random, rows=600, higher=0.0, sizes=(0.5, 0.3, 0.2)):
@@ -90,19 +90,30 @@ def test_the_classical_test_on_noisy_bins_rejects_what_is_true():
 
 
 def test_its_intervals_cover_the_population_and_are_not_much_wider_than_without_noise():
-    """30 trials that miss 6%: a false alarm in 1e-6 for each group. Without noise the widths are 0.021 to 0.046."""
+    """24 trials that miss 6%: a false alarm in 1e-6 for each group. Without noise the widths are 0.021 to 0.046."""
     p = stats.norm.cdf(0.3 / np.sqrt(2))
     truth = np.array([0.8 * 0.5 + 0.2 * (1 - p)] * 2 + [0.8 * p + 0.2 * 0.5])
     random, bits, held, widths = np.random.default_rng(3), SeededBits("covered"), [], []
     with fewer_draws():
-        for _ in range(30):
+        for _ in range(24):
             lower, upper = (
                 analyse(MONEY, Pure(1), draw(random, 2000, 0.3), bits).estimates["estimate"].interval(0.95, 1)
             )
             held.append((lower[1:] <= truth) & (truth <= upper[1:]))
             widths.append(upper - lower)
-    assert (1 - np.mean(held, axis=0) <= most_rejected(30)).all()
+    assert (1 - np.mean(held, axis=0) <= most_rejected(24)).all()
     assert (np.median(widths, axis=0)[1:] < np.array([0.04, 0.05, 0.065])).all()
+
+
+def test_a_size_that_looks_like_none_by_chance_may_be_a_small_one():
+    """Without noise H is noncentral chi-square: the largest size of which one as small is no rare sight."""
+    data = draw(np.random.default_rng(5), 500)
+    seen = stats.kruskal(*groups(data, "n")).statistic
+    assert seen < 2  # which chance alone makes on average
+    lower, upper = answer(FEW, NO_NOISE, data).estimates["estimate"].interval(0.95, 1)
+    largest = optimize.brentq(lambda size: stats.ncx2(2, 500 * size).cdf(seen) - 0.025, 1e-9, 1)
+    assert lower[0] == 0
+    assert upper[0] == pytest.approx(largest, rel=0.3)
 
 
 def test_where_a_group_is_lost_in_noise_it_has_no_estimate_and_the_others_stand():

@@ -1,12 +1,13 @@
 """Noisy histograms of a column in groups, and what would be counted of simulated people."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from adomnia.methods.contract import Factor
-from adomnia.methods.fresh_noise import draw_again, variance_of
+from adomnia.methods.fresh_noise import Generator, draw_again, variance_of
 from adomnia.methods.testing.null_law import count_draws
 from adomnia.methods.testing.shares import project
 from adomnia.noise.afterwards import follow
@@ -52,6 +53,14 @@ class Histograms:
     def simulate(self, shares: Floats, purpose: str) -> Floats:
         """Counts of groups of these sizes whose bins have such shares, with fresh noise, many times."""
         generator, draws = follow([self.measured.values], purpose), count_draws(2 * self.counts.size, self.by)
+        return self._draw(shares, generator, draws)
+
+    def simulate_each(self, tables: Floats, purpose: str, draws: int, compare: Callable[[Floats], Floats]) -> Floats:
+        """What is compared of counts of several such shares, many times each: one after the other, to save memory."""
+        generator = follow([self.measured.values], purpose)
+        return np.stack([compare(self._draw(shares, generator, draws)) for shares in tables])
+
+    def _draw(self, shares: Floats, generator: Generator, draws: int) -> Floats:
         groups = [generator.multinomial(int(rows), each, draws) for rows, each in zip(self.rows, shares, strict=True)]
         drawn = np.stack(groups, axis=-2)
         noisy: Floats = drawn + draw_again(self.measured.noise, generator, drawn.shape)

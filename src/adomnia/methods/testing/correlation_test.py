@@ -34,6 +34,9 @@ _MOST_STEPS = 2**11  # of each column: products of four of them stay within 64 b
 _SIX = (0, 3, 1, 6, 2, 4)  # of all products of powers of x and y up to 2: 1, x, y, x**2, y**2, x y
 _BEYOND = 0.001  # of simulated correlations may be
 _LARGEST = 1 - 1e-12  # a correlation, where it is to have a Fisher transform
+_MOST_SKEWED = 1.0  # that a squared coskewness adds: beyond it tails are heavy, and tell by themselves
+_FEWEST_ROWS = 10.0  # that rows are taken for
+_TINY = 1e-300
 _NO_REPLY = (
     "The spread of a column is lost in the noise, so that there is no estimate of the correlation; the test stands."
 )
@@ -45,10 +48,12 @@ class CorrelationTest(SingleRound):
 
     Method      nine Bernstein sums, of which rows, sums, squares and products are combinations; the sum of products
                 about the means over the root of its variance by sampling and noise. Null: independent normal values of
-                the noisy means and variances, and fresh noise.
+                the noisy means and variances, and fresh noise. Interval: fewer normal pairs, as the mean products of
+                squares say, because large values that occur together tell less of a correlation.
     Guarantee   one measurement at the whole price.
     Bias        clamping, and a grid of at most 2,048 steps between the bounds.
-    Cite        Ferrando, Wang & Sheldon 2022 (the simulation); Fisher 1921 (the scale of the interval).
+    Cite        Ferrando, Wang & Sheldon 2022 (the simulation); Fisher 1921 (the scale of the interval); Muirhead 1982,
+                section 5.1 (elliptical distributions).
     """
 
     tag: ClassVar[str] = "CorrelationTest"
@@ -67,14 +72,15 @@ class CorrelationTest(SingleRound):
     def tabulate(self, *measured: Measured) -> ResultTable:
         whole = _whole(self.query)
         noise = variance_of(measured[0].noise) / whole**2
-        found = Products(_combine(np.asarray(measured[0].values, dtype=np.float64)) / whole, noise)
+        sums = np.asarray(measured[0].values, dtype=np.float64) / whole
+        found = Products(_combine(sums), noise)
         observed = float(found.statistic)
 
-        def simulate(correlation: float) -> Products:
+        def simulate(correlation: float, inflation: float = 1.0) -> Products:
             generator = follow([measured[0].values], "correlation_test")
             draws = count_draws(15, self.by)
             fresh = _combine(draw_again(measured[0].noise, generator, (draws, 9))) / whole
-            return Products(found.draw_people(correlation, generator, draws) + fresh, noise)
+            return Products(found.draw_people(correlation, generator, draws, inflation) + fresh, noise)
 
         @lru_cache(maxsize=1)
         def law() -> NullLaw:
@@ -82,7 +88,7 @@ class CorrelationTest(SingleRound):
 
         @lru_cache(maxsize=1)
         def again() -> Floats:
-            return simulate(float(np.clip(found.correlation, -1.0, 1.0))).correlation
+            return simulate(float(np.clip(found.correlation, -1.0, 1.0)), found.inflate(sums)).correlation
 
         def interval(confidence: float, cells: int) -> Bounds:
             if found.lost:
@@ -142,9 +148,28 @@ class Products:
         """Whether the spread of a column may be noise alone."""
         return self._x.lost or self._y.lost
 
-    def draw_people(self, correlation: float, generator: Generator, draws: int) -> Floats:
-        """The exact sums of so many normal pairs of that correlation, with these means and variances."""
-        rows = float(max(self.sums[0], 0.0))
+    def inflate(self, sums: Floats) -> float:
+        """By how much sampling varies a correlation more than that of normal values, by all nine sums.
+
+        By the mean product of squares, which is 1 + 2 r**2 of normal values, as if the distribution were elliptical.
+        Skewed values within narrow bounds have light tails, and yet vary more: then by their mean squared coskewness.
+        """
+        rows, table = float(self._x.rows), sums.reshape(3, 3)
+        (x, x_squared), (y, y_squared) = (_standardise(each) for each in (self._x, self._y))
+
+        def square_of_mean(one: Floats, two: Floats) -> float:
+            return float((one @ table @ two) ** 2 - self.noise * (one @ one) * (two @ two)) / rows**2
+
+        skewed = (square_of_mean(x, y_squared) + square_of_mean(x_squared, y)) / 2
+        tails = float(x_squared @ table @ y_squared) / rows / (1 + 2 * min(float(self.correlation) ** 2, 1.0))
+        return min(max(1.0, tails, 1 + min(skewed, _MOST_SKEWED)), max(1.0, rows / _FEWEST_ROWS))
+
+    def draw_people(self, correlation: float, generator: Generator, draws: int, inflation: float) -> Floats:
+        """The exact sums of normal pairs of that correlation, with these means and variances.
+
+        Fewer pairs are drawn, each of which counts `inflation` times.
+        """
+        rows = float(max(self.sums[0], 0.0)) / inflation
         spreads = np.sqrt([self._x.variances, self._y.variances])
         centres = np.stack([self._x.means, self._y.means]) * np.sqrt(rows)
         first, second, third = generator.standard_normal((3, draws))
@@ -156,7 +181,7 @@ class Products:
         about_y = rest**2 * 2 * generator.standard_gamma(max(rows - 2, 0.0) / 2, draws)
         along = correlation * np.sqrt(about_x) + off
         root = np.sqrt(rows)
-        return np.stack(
+        return inflation * np.stack(
             [
                 np.full(draws, rows),
                 root * x,
@@ -172,6 +197,13 @@ class Products:
 def _combine(sums: Floats) -> Floats:
     """The six sums from the nine that were measured, or from their noise."""
     return sums @ np.kron(COMBINED, COMBINED)[:, _SIX]
+
+
+def _standardise(moments: GroupMoments) -> tuple[Floats, Floats]:
+    """A value less its mean, in standard deviations, and the square of that, over the three sums of one column."""
+    mean, variance = float(moments.means), max(float(moments.variances), _TINY)
+    one, value, square = COMBINED.T
+    return (value - mean * one) / np.sqrt(variance), (square - 2 * mean * value + mean**2 * one) / variance
 
 
 def _bound(found: float, again: Floats, confidence: float, cells: int) -> Bounds:
@@ -227,6 +259,6 @@ METHOD = Method(
     elsewhere={"R": "cor.test", "SAS": "PROC CORR", "SciPy": "pearsonr"},
     notes=(
         "A person must have one row. Values beyond the bounds of a column count as the bounds.",
-        "Test and interval are those of normal values: of heavy tails that occur together, they are too narrow.",
+        "The interval allows for heavy tails that occur together, by the mean product of both squares.",
     ),
 )

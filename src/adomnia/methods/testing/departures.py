@@ -9,18 +9,12 @@ import numpy as np
 
 from adomnia.methods.contract import Factor
 from adomnia.methods.fresh_noise import draw_again, variance_of
-from adomnia.methods.simulations import count_simulations
-from adomnia.methods.strengths import Strengths, lead_on, list_steps
+from adomnia.methods.strengths import Strengths, lead_on, lead_up_to, plan_draws
 from adomnia.methods.testing.null_law import NullLaw, count_draws
 from adomnia.noise.afterwards import follow
 from adomnia.statistics.contract import Bounds, Floats, Measured
 
 _LEAST = 1e-9  # rows that are expected in a cell, where there is no noise to speak of either
-_STRENGTHS = 24  # that are tried, of few cells
-_FEW_CELLS = 500
-_LEAST_EFFECT = 1e-3  # of the largest: what the one that was seen is taken for at least
-_MOST_DRAWS, _LEAST_DRAWS = 500, 200  # of each
-_NUMBERS = 2_400_000  # that all of them draw
 _CLEAR = 2.0  # times its doubt that what is expected must be
 _RARE = (
     "Some values are so rare that they are lost in the noise: how large the effect is at most is not known. Leave them"
@@ -87,12 +81,10 @@ class Departures:
         shares = np.maximum(self.counts, min(0.5, sqrt(self._noise) / 2) + _LEAST)
         shares = shares / shares.sum()
         apart = self.expect(shares)
-        last = self.most / max(float(_measure(shares, apart)), _LEAST_EFFECT * self.most)
-        groups = prod(len(factor.levels) for factor in self.by)
-        many = _STRENGTHS if groups * len(shares) <= _FEW_CELLS else _STRENGTHS // 2
-        tables = lead_on(apart, shares, list_steps(last, count_simulations(many, least=8)))
-        draws = min(_MOST_DRAWS, max(_LEAST_DRAWS, _NUMBERS // (len(tables) * len(shares) * groups)))
-        drawn = self._simulate(tables[:, None, :], "effects of counts", (len(tables), count_simulations(draws)))
+        many, draws = plan_draws(prod(len(factor.levels) for factor in self.by) * len(shares))
+        steps = lead_up_to(self.most, float(_measure(shares, apart)), many)
+        tables = lead_on(apart, shares, steps)
+        drawn = self._simulate(tables[:, None, :], "effects of counts", (len(tables), draws))
         found = np.maximum.accumulate(_measure(tables, self.expect(tables)))
         return Strengths(float(self._compare(self.counts)), found, self._compare(drawn), self.most)
 

@@ -40,7 +40,8 @@ class KruskalWallis(SeveralRounds):
 
     Method      noisy histograms of all groups, in bins of one value or between values chosen by rank; Kruskal and
                 Wallis's H, in which a group counts less the more noise it has. Null: multinomial laws of the shares of
-                all groups together, and fresh noise.
+                all groups together, and fresh noise. Epsilon squared: tables between the pooled one and the one that
+                was seen are drawn again; the interval holds those that look like it.
     Guarantee   of few values one measurement at the whole price, else three rounds composed.
     Bias        bins: values in one bin count as equal, which the intervals of groups allow for.
     Cite        Kruskal & Wallis 1952; Kelley 1935 (epsilon squared); Ferrando, Wang & Sheldon 2022 (the simulation).

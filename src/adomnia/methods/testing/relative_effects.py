@@ -7,10 +7,12 @@ a group is right on average whatever the noise, which adds variance * (sum of sq
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod, sqrt
 
 import numpy as np
 
 from adomnia.methods.fresh_noise import variance_of
+from adomnia.methods.strengths import Strengths, lead_on, lead_up_to, plan_draws
 from adomnia.methods.testing.binned import Histograms
 from adomnia.methods.testing.null_law import NullLaw
 from adomnia.methods.testing.shares import project
@@ -41,23 +43,15 @@ class RelativeEffects:
 
     @cached_property
     def size(self) -> float:
-        """Epsilon squared: what was measured, less what chance and noise add to it on average."""
-        again, true = self._again_sizes
-        return float(np.clip(self._sizes(self.histograms.counts) - again.mean() + true, 0.0, 1.0))
+        """Epsilon squared that is as often too large as too small: chance and noise alone make none."""
+        return self._strengths.at(0.5) ** 2
 
     def size_interval(self, confidence: float, cells: int) -> Bounds:
-        """The sizes from which what was measured differs by no more than simulations do from theirs.
-
-        Above, by the sizes or by their roots, whichever are further off: large ones vary the more the larger they are.
-        """
+        """The sizes of which what was measured is no rare sight; all where a group is lost."""
         if self.lost.any():
             return np.zeros(1), np.ones(1)
-        tail = (1 - confidence) / 2 / max(1, cells)
-        (again, true), found = self._again_sizes, float(self._sizes(self.histograms.counts))
-        low, high = np.quantile(again, [tail, 1 - tail])
-        roots = np.sqrt(np.maximum([found, low, true], 0.0))
-        above = max(found - low + true, max(roots[0] - roots[1] + roots[2], 0.0) ** 2)
-        return np.clip([found - high + true], 0.0, 1.0), np.clip([above], 0.0, 1.0)
+        lower, upper = self._strengths.between(confidence, cells)
+        return np.array([lower**2]), np.array([upper**2])
 
     @cached_property
     def values(self) -> Floats:
@@ -95,8 +89,16 @@ class RelativeEffects:
         return np.asarray(np.maximum((1 - (shares**3).sum(axis=-1)) / 12, _LEAST))
 
     @cached_property
-    def _again_sizes(self) -> tuple[Floats, float]:
-        return self._sizes(self._again), float(self._sizes(self._shares * self._scale))
+    def _strengths(self) -> Strengths:
+        """Roots of sizes, between groups that do not differ and those that were seen, and beyond."""
+        parts = self._scale / self._scale.sum()
+        apart, seen = parts * self._pooled, parts * self._shares
+        many, draws = plan_draws(seen.size * prod(len(factor.levels) for factor in self.histograms.by))
+        tables = lead_on(apart, seen, lead_up_to(1.0, sqrt(float(self._sizes(seen * self._scale.sum()))), many))
+        shares = tables / np.maximum(tables.sum(axis=-1, keepdims=True), _LEAST)
+        drawn = self.histograms.simulate_each(shares, "kruskal_wallis sizes", draws, self._sizes)
+        found = np.sqrt(self._sizes(shares * self._scale))
+        return Strengths(float(self._sizes(self.histograms.counts)), np.maximum.accumulate(found), drawn, 1.0)
 
     @cached_property
     def _again(self) -> Floats:
