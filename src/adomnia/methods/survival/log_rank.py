@@ -28,7 +28,7 @@ _EVEN = (
 )
 _MEASURED = (
     "Measured at 5%, 20,000 people and epsilon 1: 41 of 100 tests reject where one of two equal groups is censored only"
-    " at the beginning of each of 20 intervals, 5 of 100 with 100 intervals. Equal groups that are censored at different"
+    " at the beginning of each of 20 intervals, 5 of 100 with 100 intervals. Equal groups that are censored at two"
     " constant rates (0.1 and 2, events 1) are rejected in 4 of 100 tests with 20 intervals, always with 5."
 )
 _NO_REPLY = "No reply: no people at risk are seen above the noise. Ask with a larger price."
