@@ -51,9 +51,7 @@ NOT_YET_AGREEING = {
 }
 NOT_YET_COVERING: dict[tuple[str, str], str] = {}
 # The same of the long form: what is seldom enough missed to pass by chance.
-SOMETIMES_MISSED = {
-    **{("kaplan_meier of grouped times", kind): "grouping is in no interval" for kind in ("skewed money", "smooth")},
-}
+SOMETIMES_MISSED: dict[tuple[str, str], str] = {}
 
 
 def pairs(known: dict[tuple[str, str], str], *, judged: bool = False, strict: bool = True) -> list:

@@ -35,6 +35,25 @@ def test_a_life_table_has_the_censored_at_risk_for_half_of_their_interval():
     assert curve.survival == pytest.approx([1 - 2 / 18])
 
 
+def test_the_curve_of_exact_times_lies_between_the_extremes_of_grouped_ones():
+    generator = np.random.default_rng(3)
+    for _ in range(50):
+        time, event = np.sort(generator.uniform(0, 4, 60)), generator.integers(0, 2, 60)
+        exact = np.cumprod(1 - event / np.arange(60, 0, -1))[np.searchsorted(time, [1, 2, 3]) - 1]
+        counts = [np.histogram(time[event == each], [0, 1, 2, 3, 5])[0].astype(float) for each in (1, 0)]
+        after = np.array([counts[1][3], counts[0][3]])
+        curve = SurvivalCurve(counts[0][:3], counts[1][:3], after, 0.0, halved=True)
+        lowest, highest = (each.survival for each in curve.extremes)
+        assert (lowest <= exact + 1e-12).all()
+        assert (exact <= highest + 1e-12).all()
+        assert ((lowest <= curve.survival) & (curve.survival <= highest)).all()
+
+
+def test_times_that_stand_alone_have_no_extremes():
+    curve = known_curve()
+    assert curve.extremes == (curve, curve)
+
+
 @pytest.mark.parametrize("halved", [False, True])
 def test_the_variance_of_noise_is_that_of_many_noisy_curves(halved):
     """Variances of 20,000 curves are within 6% in all but one of 10**6 runs. Greenwood's alone are far off."""

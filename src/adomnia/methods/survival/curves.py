@@ -8,7 +8,7 @@ The variance of the logarithm of survival is Greenwood's for the sampling, and f
 of how the logarithm changes with each count.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -25,7 +25,8 @@ class SurvivalCurve:
     """One curve, or several along the first axes.
 
     `events` and `censored` are of shape (..., intervals), `after` is of shape (..., cells): counts of those who are
-    seen beyond all intervals. `variance` is that of the noise of each count. `halved`: whether the censored count half.
+    seen beyond all intervals. `variance` is that of the noise of each count. `halved`: whether intervals hold many
+    times, so that the censored count half; `part`: for what part of such an interval they are not at risk.
     `until_latest`: whether those after, censored and with an event, are those of the latest time. It ends the last
     interval: what happens then counts in it, and who is censored then is at risk for all of it.
     """
@@ -36,6 +37,7 @@ class SurvivalCurve:
     variance: float
     halved: bool
     until_latest: bool = False
+    part: float = 0.5
 
     @property
     def intervals(self) -> int:
@@ -86,7 +88,15 @@ class SurvivalCurve:
     @property
     def part_censored(self) -> float:
         """For what part of their interval the censored are not at risk."""
-        return 0.5 if self.halved else 0.0
+        return self.part if self.halved else 0.0
+
+    @cached_property
+    def extremes(self) -> tuple["SurvivalCurve", "SurvivalCurve"]:
+        """The censored of an interval all leave before its events, or after them; exact times have a curve between.
+
+        The same curve twice where intervals hold one time.
+        """
+        return (replace(self, part=1.0), replace(self, part=0.0)) if self.halved else (self, self)
 
     @cached_property
     def _seen(self) -> Floats:

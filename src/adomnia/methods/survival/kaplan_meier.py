@@ -14,6 +14,7 @@ from adomnia.methods.densities.sampling import ABOUT_PEOPLE, require_one_row
 from adomnia.methods.fresh_noise import draw_again
 from adomnia.methods.simulations import count_simulations
 from adomnia.methods.survival.curves import SurvivalCurve
+from adomnia.methods.survival.grouping import find_reach
 from adomnia.methods.survival.times import EVENT, HALVED, INTERVALS, TIME, Times, choose_times, require_event
 from adomnia.methods.table_limits import demand_few_tables
 from adomnia.noise.afterwards import follow
@@ -27,6 +28,11 @@ _TINY = 1e-9
 _UNKNOWN = (
     "Where hardly more people are at risk than the noise, survival stays as it was and its interval reaches to 0."
 )
+_GROUPED = (
+    "With grouped times the interval of survival covers every order of events and censorings within a group of times."
+    " The interval of the median runs between ends of groups. standard_error allows for sampling and noise alone."
+)
+_FINER = "With many people, a larger `intervals` makes both narrower."
 _MEDIAN = "The median is the time when half survive: no reply where the curve stays above a half."
 
 
@@ -35,10 +41,12 @@ class KaplanMeier(SingleRound):
     """The share of people without the event at each time.
 
     Method      one noisy count for each interval of time and for events and censored; those at risk are sums of them.
-                Intervals by Greenwood's variance and that of the noise.
+                Intervals by Greenwood's variance and that of the noise. Those of grouped times begin below the curve
+                whose censored leave before the events of their interval, and end above the one where they leave after.
     Guarantee   one measurement of disjoint counts at the whole price.
-    Bias        that of the life table within intervals; survival is not cut at 0 and 1 before its interval is known.
-    Cite        Kaplan & Meier 1958; Greenwood 1926; Gondara & Wang 2020 (private curves).
+    Bias        that of the life table within intervals, which intervals allow for; survival is not cut at 0 and 1
+                before its interval is known.
+    Cite        Kaplan & Meier 1958; Greenwood 1926; Imbens & Manski 2004; Gondara & Wang 2020 (private curves).
     """
 
     tag: ClassVar[str] = "Kaplan-Meier"
@@ -69,7 +77,12 @@ class KaplanMeier(SingleRound):
                 "at_risk": lambda: tuple(map(float, curve.at_risk)),
                 "events": lambda: tuple(map(float, curve.happened)),
             },
-            notes=(ABOUT_PEOPLE, _MEDIAN, *([HALVED] * curve.halved), *([] if curve.known.all() else [_UNKNOWN])),
+            notes=(
+                ABOUT_PEOPLE,
+                _MEDIAN,
+                *([HALVED, _GROUPED] * curve.halved),
+                *([] if curve.known.all() else [_UNKNOWN]),
+            ),
             figure={"kind": "steps", "x": "time", "y": "survival"},
         )
 
@@ -92,12 +105,29 @@ class Survival:
     def _deviations(self) -> Floats:
         return np.sqrt(self.curve.variances)
 
+    @cached_property
+    def _range(self) -> Bounds:
+        """Between which curves that of exact times lies; from 0 where nobody may be left before the events."""
+        first, last = self.curve.extremes
+        lowest = np.where(first.known & self.curve.known, np.minimum(first.survival, last.survival), 0.0)
+        return lowest, np.maximum(lowest, last.survival)
+
+    @cached_property
+    def _errors(self) -> Bounds:
+        """Standard deviations of both ends of the range."""
+        first, last = (
+            # One event more: where few are seen, their variance is low.
+            np.hypot(np.sqrt(each.variances), self.values / np.maximum(each.at_risk, 1.0))
+            for each in self.curve.extremes
+        )
+        return first, last
+
     def bounds(self, confidence: float, cells: int) -> Bounds:
         """The interval at each time; for all times at once if `cells` are more than one."""
-        one_more = self.values / np.maximum(self.curve.at_risk, 1.0)  # event: where few are seen, their variance is low
-        reach = self._critical(confidence, cells) * np.hypot(self._deviations, one_more)
-        lower = np.where(self.curve.known, self.curve.survival - reach, 0.0)
-        upper = np.where(self.curve.known, self.curve.survival + reach, np.inf)
+        (lowest, highest), (below, above) = self._range, self._errors
+        critical = self._critical(confidence, cells)
+        lower = np.where(self.curve.known, lowest - critical * below, 0.0)
+        upper = np.where(self.curve.known, highest + critical * above, np.inf)
         last = upper[self.curve.known][-1:]  # later survival is not above the last that is known
         upper = np.where(self.curve.known, upper, last[0] if len(last) else 1.0)
         return np.clip(lower, 0, self.values), np.clip(upper, self.values, 1)
@@ -110,24 +140,31 @@ class Survival:
     @property
     def median(self) -> Floats:
         """The time when half survive, the same for all rows."""
-        found = self._crossing(self.values)
+        found = self._find_half(self.values)
         return np.full(self.curve.intervals, found if np.isfinite(found) else np.nan)
 
     def median_bounds(self, confidence: float, _cells: int) -> Bounds:
         """From the first time at which half may survive, to the last one."""
-        lower, upper = (np.full(self.curve.intervals, self._crossing(end)) for end in self.bounds(confidence, 1))
+        low, high = self.bounds(confidence, 1)
+        lower, upper = (np.full(self.curve.intervals, each) for each in (self._cross(low)[0], self._cross(high)[1]))
         unknown = np.isnan(self.median)
         return np.where(unknown, -np.inf, lower), np.where(unknown, np.inf, upper)
 
-    def _crossing(self, curve: Floats) -> float:
-        """When a curve comes to a half, by one hazard within an interval; infinity if it does not."""
+    def _cross(self, curve: Floats) -> tuple[float, float]:
+        """The ends of the interval in which a curve comes to a half; twice its time where it holds one alone."""
         below = np.flatnonzero(curve <= 0.5)
         if not len(below):
-            return np.inf
+            return np.inf, np.inf
         place = int(below[0])
         time, before = self.times.ends[place], self.times.ends[place - 1] if place else self.times.start
-        if not self.curve.halved:
+        return before if self.curve.halved else time, time
+
+    def _find_half(self, curve: Floats) -> float:
+        """When a curve comes to a half, by one hazard within an interval; infinity if it does not."""
+        before, time = self._cross(curve)
+        if before == time:
             return time
+        place = self.times.ends.index(time)
         high, low = (curve[place - 1] if place else 1.0), max(curve[place], _TINY)
         return float(before + (time - before) * np.log(high / 0.5) / np.log(high / low))
 
@@ -135,6 +172,9 @@ class Survival:
         """How many standard deviations survival stays within, in simulations; at least those of a normal law."""
         from scipy.special import ndtri
 
+        if cells <= 1 and self.curve.halved:
+            (lowest, highest), errors = self._range, np.maximum(*self._errors)
+            return find_reach(self._simulated, (highest - lowest) / np.where(errors > 0, errors, 1.0), confidence)
         if cells <= 1:
             found = np.quantile(self._simulated, confidence, axis=0)
         else:
@@ -177,4 +217,5 @@ METHOD = Method(
     example="SELECT * FROM kaplan_meier((SELECT age, salary > 90000 AS promoted FROM people), "
     "time => age, event => promoted)",
     elsewhere={"R": "survival::survfit", "SAS": "PROC LIFETEST", "statsmodels": "SurvfuncRight"},
+    notes=(f"{_GROUPED} {_FINER}",),
 )

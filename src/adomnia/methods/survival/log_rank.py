@@ -22,6 +22,15 @@ from adomnia.statistics.p_values import EXPLAINED, bound_p_value
 
 _MOST_GROUPS = 50  # the covariance of their noise has the square of that many entries for each interval
 _ABOUT = "The test is about the population that the people are a sample of; its law knows the noise."
+_EVEN = (
+    "With grouped times the test supposes that groups are censored at the same parts of an interval of time. Where they"
+    " are not, equal groups are rejected too often: ask for more intervals."
+)
+_MEASURED = (
+    "Measured at 5%, 20,000 people and epsilon 1: 41 of 100 tests reject where one of two equal groups is censored only"
+    " at the beginning of each of 20 intervals, 5 of 100 with 100 intervals. Equal groups that are censored at two"
+    " constant rates (0.1 and 2, events 1) are rejected in 4 of 100 tests with 20 intervals, always with 5."
+)
 _NO_REPLY = "No reply: no people at risk are seen above the noise. Ask with a larger price."
 
 
@@ -32,7 +41,8 @@ class LogRank(SingleRound):
     Method      one noisy count for each group and interval of time and for events and censored; the log-rank statistic
                 with the noise in its covariance, and weights that fall where the noise is larger than what is counted.
     Guarantee   one measurement of disjoint counts at the whole price.
-    Bias        none; without noise it is the textbook's statistic.
+    Bias        none where intervals hold one time: without noise it is the textbook's statistic. With grouped times
+                that of the life table, which the p-value does not allow for.
     Cite        Mantel 1966; Peto & Peto 1972.
     """
 
@@ -63,7 +73,7 @@ class LogRank(SingleRound):
                 "df": lambda: (groups - 1,) * groups,
                 "p_value": lambda: (_p_value(found, groups - 1) if known else None,) * groups,
             },
-            notes=(_ABOUT, *([HALVED] * self.times.open_end), *([] if known else [_NO_REPLY])),
+            notes=(_ABOUT, *([HALVED, _EVEN] * self.times.open_end), *([] if known else [_NO_REPLY])),
             figure={"kind": "points", "x": "group", "y": "observed"},
         )
 
@@ -121,4 +131,5 @@ METHOD = Method(
     example="SELECT * FROM log_rank((SELECT age, sex, salary > 90000 AS promoted FROM people), "
     "time => age, event => promoted, group => sex)",
     elsewhere={"R": "survival::survdiff", "SAS": "PROC LIFETEST", "statsmodels": "survdiff"},
+    notes=(f"{_EVEN} {_MEASURED}",),
 )
