@@ -189,7 +189,11 @@ METHOD = Method(
     example="SELECT * FROM lm((SELECT salary, age, sex FROM people), formula => 'salary ~ age + C(sex)')",
     elsewhere={"R": "lm", "SAS": "PROC REG, PROC GLM", "statsmodels": "ols", "SciPy": "linregress"},
     notes=(
-        "Rows are taken for independent, with residuals of one spread. Nothing is assumed of their law beyond that.",
+        "Rows are taken for independent, with residuals of one spread, as R's lm does; no distribution is assumed.",
+        (
+            "Where residuals grow with the values, intervals hold too seldom: 76 to 87 times in 100 for an income"
+            " explained by another, 20,000 people. Take logarithms in the brackets: SELECT LN(salary) AS log_salary, ..."
+        ),
         "With weights, standard errors are those of sampling weights, for residuals of one spread.",
         "Notes tell the residual standard error, R-squared, adjusted R-squared, and the F test of all terms.",
         "poly(x, k) makes raw powers, as poly(x, k, raw = TRUE) in R.",
