@@ -192,7 +192,7 @@ METHOD = Method(
         "Rows are taken for independent, with residuals of one spread, as R's lm does; no distribution is assumed.",
         (
             "Where residuals grow with the values, intervals hold too seldom: 76 to 87 times in 100 for an income"
-            " explained by another, 20,000 people. Take logarithms in the brackets: SELECT LN(salary) AS log_salary, ..."
+            " explained by another, 20,000 people. Take logarithms in the brackets: SELECT LN(salary) AS pay"
         ),
         "With weights, standard errors are those of sampling weights, for residuals of one spread.",
         "Notes tell the residual standard error, R-squared, adjusted R-squared, and the F test of all terms.",
