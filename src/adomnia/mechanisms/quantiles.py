@@ -65,7 +65,7 @@ class Quantiles:
             raise ValueError(f"Quantiles shares must be from 0 to 1, of denominators up to {FINEST_SHARE}.")
         check_values(self.values, "Quantiles")
         if any(abs(target.beyond) > MOST_BEYOND for target in self.targets):
-            raise ValueError(f"Quantiles targets must reach at most {MOST_BEYOND:,} grids beyond their own.")
+            raise ValueError(f"Quantiles values beyond the grid must be at most {MOST_BEYOND:,} times those in it.")
         farthest = max(abs(target.offset) * target.share.denominator for target in self.targets) * self._scores[0]
         if not 2**-6 <= 1 / self.part <= 2**48 or farthest > 2**61:  # beyond, some numbers of rows would leave 64 bits
             raise NotDrawableError(f"Quantiles rate must suit ranks of 64 bits, got {float(self.rate):g}.")
