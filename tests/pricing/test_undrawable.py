@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from re import sub
 
 import pytest
 
@@ -35,3 +36,28 @@ def test_what_a_later_round_cannot_draw_is_refused_before_it_is_paid(rich, name)
     with pytest.raises(Refusal, match="too small or too large to draw") as refused:
         rich.price(METHODS[name].example, epsilon=1e6)
     assert refused.value.code == "bad_price"
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_column_of_too_many_values_is_refused_by_every_method(vast, name):
+    """Whatever chooses values by rank; others have their answer, or a refusal of their own."""
+    with suppress(Refusal):
+        vast.price(METHODS[name].example, epsilon=1)
+
+
+@pytest.mark.parametrize("name", ["quantiles", "iqr", "mad", "summary", "trimmed_mean", "winsorized_mean"])
+def test_too_many_values_are_refused_for_the_column_and_not_for_the_price(vast, name):
+    with pytest.raises(Refusal, match="too many to choose from") as refused:
+        vast.price(METHODS[name].example, epsilon=1)
+    assert refused.value.code != "bad_price"
+
+
+@pytest.fixture(scope="module")
+def vast(tmp_path_factory):
+    """Every whole number may be as large as a trillion and more."""
+    folder = write_example(tmp_path_factory.mktemp("vast") / "hospital", people=200)
+    catalog = folder / "catalog.toml"
+    many = 'type = "integer", lower = 0, upper = 4_000_000_000_000'
+    catalog.write_text(sub(r'type = "(?:integer|number)", lower = 0, upper = [\d_]+', many, catalog.read_text()))
+    with open_folder(folder) as curator:
+        yield curator.session("bob")

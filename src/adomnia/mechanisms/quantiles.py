@@ -26,6 +26,16 @@ MOST_VALUES = 2**40  # of a grid: far from the end of 64 bits
 _SPARE_NATS = 20  # so surely is the level below the last one
 
 
+class TooManyValuesError(ValueError):
+    """A grid has so many values that none of them can be chosen by rank, whatever the price."""
+
+
+def check_values(values: int, owner: str) -> None:
+    """A grid must have a value, and not too many to choose from."""
+    if not 1 <= values <= MOST_VALUES:
+        raise TooManyValuesError(f"{owner} values must number between 1 and {MOST_VALUES:,}, got {values:,}.")
+
+
 @final
 @dataclass(frozen=True)
 class Quantiles:
@@ -53,8 +63,9 @@ class Quantiles:
         object.__setattr__(self, "rate", positive(self.rate, "Quantiles", "rate"))
         if not self.targets or any(not 0 <= t.share <= 1 or t.share.denominator > FINEST_SHARE for t in self.targets):
             raise ValueError(f"Quantiles shares must be from 0 to 1, of denominators up to {FINEST_SHARE}.")
-        if not 1 <= self.values <= MOST_VALUES or any(abs(target.beyond) > MOST_BEYOND for target in self.targets):
-            raise ValueError(f"Quantiles values must number between 1 and {MOST_VALUES:,}, got {self.values:,}.")
+        check_values(self.values, "Quantiles")
+        if any(abs(target.beyond) > MOST_BEYOND for target in self.targets):
+            raise ValueError(f"Quantiles values beyond the grid must be at most {MOST_BEYOND:,} times those in it.")
         farthest = max(abs(target.offset) * target.share.denominator for target in self.targets) * self._scores[0]
         if not 2**-6 <= 1 / self.part <= 2**48 or farthest > 2**61:  # beyond, some numbers of rows would leave 64 bits
             raise NotDrawableError(f"Quantiles rate must suit ranks of 64 bits, got {float(self.rate):g}.")

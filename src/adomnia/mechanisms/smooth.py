@@ -16,7 +16,7 @@ from adomnia.mechanisms.admissible import Rates, cauchy_rates, laplace_rates, st
 from adomnia.mechanisms.contract import PriceKind
 from adomnia.mechanisms.envelopes import MOST_ROWS, OrderStatistic, ValueCounts
 from adomnia.mechanisms.histograms import Buckets, Flow, Known, SecretHistogram, count_buckets, run_cells
-from adomnia.mechanisms.quantiles import FINEST_SHARE, MOST_VALUES
+from adomnia.mechanisms.quantiles import FINEST_SHARE, check_values
 from adomnia.mechanisms.smoothing import check_beta, find_smooth_bound, list_weights
 from adomnia.noise import Bits, Integers, round_cauchy, round_laplace, round_student
 from adomnia.privacy.aggregates import Histogram
@@ -57,8 +57,9 @@ class SmoothNoise(ABC):
             raise TypeError(f"{name} is bought with {' or '.join(k.__name__ for k in self.prices)}, got {self.price}.")
         if not 0 < self.share < 1 or self.share.denominator > FINEST_SHARE:
             raise ValueError(f"{name} share must be between 0 and 1, of a denominator up to {FINEST_SHARE}.")
-        if not 1 <= self.values <= MOST_VALUES or not 1 <= self.rows <= MOST_ROWS or self.cells < 1:
-            raise ValueError(f"{name} values must number between 1 and {MOST_VALUES:,}, got {self.values:,}.")
+        check_values(self.values, name)
+        if not 1 <= self.rows <= MOST_ROWS or self.cells < 1:
+            raise ValueError(f"{name} rows must number between 1 and {MOST_ROWS:,}, got {self.rows:,}.")
         check_beta(self.rates.beta, self.values - 1, name)
 
     @classmethod

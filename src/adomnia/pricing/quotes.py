@@ -11,6 +11,7 @@ import numpy as np
 
 from adomnia.errors import Refusal
 from adomnia.mechanisms.contract import Numeric
+from adomnia.mechanisms.quantiles import MOST_VALUES, TooManyValuesError
 from adomnia.mechanisms.threshold import KeyPrice
 from adomnia.methods.simulations import simulate_less
 from adomnia.methods.supposition import SUPPOSED_ROWS
@@ -141,6 +142,8 @@ def rehearse_plan(plan: Plan, price: Price) -> tuple[Round, ...]:
     try:
         rounds = [statistic.rehearse(part) for statistic, part in split_price(plan, price)]
         return tuple(tuple(known.setdefault(measure, measure) for measure in each) for each in rounds)
+    except TooManyValuesError:
+        raise _too_many_values() from None
     except NotDrawableError:  # where later rounds of a method depend on the noise of earlier ones
         why = "makes noise that is too small or too large to draw"
         raise Refusal(_amount(price), why, _DRAWABLE, code="bad_price") from None
@@ -327,11 +330,19 @@ def check_drawable(measure: Measure, price: AnyPrice) -> None:
     """Refuse a price at which no noise can be drawn, before it is paid."""
     try:
         _ = measure.mechanism
+    except TooManyValuesError:
+        raise _too_many_values() from None
     except (ValueError, TypeError):
         raise _not_drawable(measure, price, "too small or too large to draw", _DRAWABLE) from None
     if _noise_size(measure) > _LARGEST_NOISE:
         fix = "divide the value by a large constant, or name a higher price"
         raise _not_drawable(measure, price, "larger than any double", fix)
+
+
+def _too_many_values() -> Refusal:
+    """Whichever method chooses values: all of them are rehearsed here before they are paid."""
+    why = f"can take over {MOST_VALUES:,} values, too many to choose from"
+    return Refusal("column", why, "divide it by a constant in the bracketed SELECT, or bound it with CLAMP")
 
 
 def _not_drawable(measure: Measure, price: AnyPrice, size: str, fix: str) -> Refusal:
