@@ -11,7 +11,7 @@ from scipy import stats
 
 from adomnia.methods import strengths
 from adomnia.methods.registry import METHODS
-from adomnia.methods.testing import departures, null_law
+from adomnia.methods.testing import null_law
 from adomnia.privacy.conversions import rho_of
 from adomnia.privacy.events import Concentrated, Pure
 from kit.analyses import Arms, analyse
@@ -72,7 +72,7 @@ def fewer_draws() -> Iterator[None]:
 @contextmanager
 def _hardly_any_effects() -> Iterator[None]:
     """Sizes of effects are simulated whether they are read or not: who reads p-values alone has few of them."""
-    with patch.multiple(departures, _MOST_DRAWS=20, _LEAST_DRAWS=20):
+    with patch.multiple(strengths, MOST_DRAWS=20, LEAST_DRAWS=20):
         yield
 
 
