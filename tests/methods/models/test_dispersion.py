@@ -5,7 +5,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from adomnia.methods.models.dispersion import ScatterSum, choose_ceiling, find_highest, predict_noise
+from adomnia.methods.models.dispersion import (
+    ScatterSum,
+    choose_ceiling,
+    describe_dispersion,
+    find_highest,
+    predict_noise,
+)
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.statistics.contract import Measured
 from kit.analyses import frame
@@ -56,3 +62,10 @@ def test_a_dispersion_below_its_noise_is_not_believed():
     measure = asked.measure(Pure(Fraction(1, 10)))
     lost = asked.estimate(Measured(np.array(-(10**6)), measure.mechanism), 400.0)
     assert lost == pytest.approx(16 * predict_noise(ROWS.relation, Pure(Fraction(1, 10))) / 400)
+
+
+def test_a_dispersion_that_is_lost_is_no_number():
+    asked = scatter_sum(16)
+    measured = Measured(np.array(10**6), asked.measure(Pure(1)).mechanism)
+    assert describe_dispersion(asked.estimate(measured, -1.0)) == "How far the response scatters is lost in the noise."
+    assert "at most about 2.5 times" in describe_dispersion(2.5)

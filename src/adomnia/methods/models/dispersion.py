@@ -49,6 +49,14 @@ class ScatterSum:
         return min(max(most / max(expected, 1e-300), _LEAST), _MOST)
 
 
+def describe_dispersion(dispersion: float) -> str:
+    """A note: what standard errors allow for."""
+    if dispersion >= _MOST:
+        return "How far the response scatters is lost in the noise."
+    told = f"The variance of the response is at most about {dispersion:.3g} times that of a Poisson count (noisy)."
+    return f"{told} Standard errors allow for it."
+
+
 def find_highest(largest_residual: Fraction) -> Fraction:
     """A ceiling above all squares."""
     return _power_of_two(float(largest_residual) ** 2, up=1)

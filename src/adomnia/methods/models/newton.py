@@ -31,7 +31,14 @@ from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import BadArgument, NumberColumn
 from adomnia.methods.models.coefficients import Coefficients
 from adomnia.methods.models.design import Design
-from adomnia.methods.models.dispersion import PART, ScatterSum, choose_ceiling, find_highest, predict_noise
+from adomnia.methods.models.dispersion import (
+    PART,
+    ScatterSum,
+    choose_ceiling,
+    describe_dispersion,
+    find_highest,
+    predict_noise,
+)
 from adomnia.methods.models.evidence import Coordinates, Evidence, Span, SteadyEvidence, shorten
 from adomnia.methods.models.formula import ARGUMENT
 from adomnia.methods.models.outset import Outset, Scene
@@ -73,7 +80,6 @@ FAR_VALUES = (
     "Values far from the mean of a column pull at the coefficients no more than the ends of a range that is found with"
     " noise: 3.5 standard deviations on both sides. A note tells it."
 )
-_SCATTERED = "The variance of the response is about {:.2g} times that of a Poisson count. Standard errors allow for it."
 _STOPPED = (
     "Boundary: the last step was still a long one. Coefficients grow without end where columns tell the response apart "
     "completely; or there are too few rows for the price."
@@ -240,7 +246,7 @@ class GeneralisedLinear(Analysis):
         back = scene.coordinates.to_columns
         found = Coefficients(self.design, back @ reached, back @ covariance @ back.T, last.carried)
         cuts = scene.coordinates.describe_cuts()
-        scattered = [_SCATTERED.format(last.dispersion)] if self.dispersed else []
+        scattered = [describe_dispersion(last.dispersion)] if self.dispersed else []
         notes = (self.describe_rows(*facts), *cuts, *scattered, *([_STOPPED] if stopped else []))
         return found.tabulate(self.name, self.inference, notes)
 
