@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from adomnia.mechanisms.brackets import Brackets
     from adomnia.mechanisms.quantiles import Quantiles
+    from adomnia.mechanisms.round_numbers import RoundNumbers
 
 
 def secret(law: Any, rows: Sequence[int], cells: int = 1) -> SecretHistogram:
@@ -61,7 +62,7 @@ def in_doubles(random: np.random.Generator, wider: float = 1) -> Iterator[None]:
 
     def choose(law: Quantiles, known: Known, segment: Segment, _: object) -> Any:
         whole = segment.start == 0 and segment.stop == known.values * segment.parts
-        pieces = known_pieces.get(segment) or Pieces.of(segment, known)
+        pieces = known_pieces.get(segment) or Pieces.of(segment, known, law.rounds)
         if whole:
             known_pieces[segment] = pieces  # all cells hold the same rows
         return _choose(law, pieces, random, wider)
@@ -105,7 +106,7 @@ def _noise(noise: Any, size: int, random: np.random.Generator, wider: float) -> 
 
 def _choose(law: Quantiles, pieces: Pieces, random: np.random.Generator, wider: float) -> list[int]:
     losses = [each[1:-1] for each in law.losses(pieces.lower, pieces.upper)]
-    sizes, starts, part = pieces.sizes[1:-1], pieces.starts[1:-1], float(law.part) / wider
+    sizes, part = pieces.sizes[1:-1], float(law.part) / wider
     if len(losses) == 1:
         with np.errstate(divide="ignore"):
             picked = [np.argmax(np.log(sizes) - part * losses[0] + random.gumbel(size=len(sizes)))]
@@ -115,7 +116,7 @@ def _choose(law: Quantiles, pieces: Pieces, random: np.random.Generator, wider: 
         for loss in losses:
             inside = np.cumsum(np.where(loss <= level, sizes, 0))
             picked.append(np.searchsorted(inside, random.integers(inside[-1]), side="right"))
-    return [int(starts[piece] + random.integers(sizes[piece])) for piece in picked]
+    return [pieces.find(int(piece) + 1, int(random.integers(sizes[piece]))) for piece in picked]
 
 
 def _level(losses: list[Any], sizes: Any, part: float, random: np.random.Generator) -> float:
@@ -131,10 +132,16 @@ def _level(losses: list[Any], sizes: Any, part: float, random: np.random.Generat
     return float(levels[np.argmax(logs + random.gumbel(size=len(levels)))])
 
 
-def halving_law(
-    shares: Sequence[Fraction], rows: Sequence[int], values: int, total: int, rate: Fraction
+def halving_law(  # noqa: PLR0913, PLR0917 - what its definition names
+    shares: Sequence[Fraction],
+    rows: Sequence[int],
+    values: int,
+    total: int,
+    rate: Fraction,
+    rounds: RoundNumbers | None = None,
 ) -> dict[tuple[int, ...], float]:
     """The probability of every outcome of halving, by enumeration from its definition: rows are spread over parts."""
+    copies = [1] * values if rounds is None else np.diff(rounds.before(np.arange(values + 1))).tolist()
     masses = [Fraction(rows.count(part // PARTS), PARTS) for part in range(values * PARTS)]
 
     def solve(first: int, last: int, left: Fraction, right: Fraction, span: tuple[int, int, int, int]) -> Any:
@@ -152,7 +159,7 @@ def halving_law(
             below = sum(masses[span[2] : max(span[2], min(low, span[3]))], Fraction(0))
             upto = sum(masses[span[2] : max(span[2], min(high, span[3]))], Fraction(0))
             off = max(Fraction(0), below - rank, rank - upto)
-            weights[part] = exp(-float(rate * off / max(near, 1 - near)))
+            weights[part] = copies[part // PARTS] * exp(-float(rate * off / max(near, 1 - near)))
         for part, weight in weights.items():
             chance = weight / sum(weights.values())
             below_it = solve(first, middle, left, share, (span[0], part, span[2], min(span[3], part)))

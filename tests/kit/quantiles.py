@@ -37,7 +37,8 @@ def candidates(law: Quantiles, target: Target, rows: Sequence[int]) -> list[tupl
     shares = [each.share for each in law.targets]
     whole, parts = scores(shares)
     move = Fraction(whole, parts[law.targets.index(target)] * target.share.denominator)
-    values = [(value, 1) for value in range(law.values)]
+    inside = np.arange(law.values + 1) if law.rounds is None else law.rounds.before(np.arange(law.values + 1))
+    values = list(enumerate(np.diff(inside).tolist()))
     values += [(-1, -target.beyond * law.values)] if target.beyond < 0 else []
     values += [(law.values, target.beyond * law.values)] if target.beyond > 0 else []
     return [

@@ -66,7 +66,7 @@ def choices(law, plan, rows):
             one = exact_law(stage, rows)
             found = {(*first, *then): chance * its for first, chance in found.items() for then, its in one.items()}
         return found
-    return halving_law(plan.shares, rows, law.values, 50, law._rates(plan)[0])
+    return halving_law(plan.shares, rows, law.values, 50, law._rate(plan.choosing[0]))
 
 
 def numbers(law, plan, chosen, rows):

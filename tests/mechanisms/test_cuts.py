@@ -42,7 +42,7 @@ def test_a_rank_is_passed_as_seldom_as_is_asked(count, left_open):
 def test_few_rows_have_no_pair_and_many_have_one_of_a_width_that_hardly_grows():
     assert plan_pair(HALF, 50, SHARP) is None
     near, far = (plan_pair(HALF, rows, SHARP) for rows in (1_000, 1_000_000))
-    assert near.below == near.above < far.below < 2 * near.below
+    assert near.below == near.above < far.below < 2.5 * near.below
     assert 0 < far.near < near.near < 1
 
 
@@ -107,8 +107,27 @@ def test_few_rows_are_cut_evenly_and_fewer_not_at_all():
     ]
 
 
+def test_one_value_for_all_ranks_has_cuts_at_growing_distances():
+    """Round numbers are chosen so from smooth columns too: cuts beside it alone would tell nothing."""
+    pair = Pair(Fraction(1), Fraction(1), HALF, False, Fraction(0), (Fraction(1, 4),), Fraction(1, 2))
+    assert cut_pair([500, 500, 500], pair, 10_000) == [400, 490, 500, 501, 511, 601, 1501]
+
+
+def test_cuts_stay_within_the_grid_where_one_value_lies_far_off_in_the_emptiness():
+    pair = Pair(Fraction(1), Fraction(1), HALF, True, Fraction(0), (Fraction(1, 4),), Fraction(1, 2))
+    assert cut_pair([300, 600, 900], pair, 1000)[:2] == [100, 200]
+
+
+@given(st.lists(st.integers(0, 4095), min_size=9, max_size=9).map(sorted), st.sampled_from([4096, 2**20]))
+def test_edges_of_several_have_room(chosen, values):
+    edges = cut_several(chosen, values, threes=True)
+    assert edges == sorted(set(edges))
+    assert len(edges) <= most_edges(3)
+    assert all(0 < edge < values for edge in edges)
+
+
 def test_a_value_chosen_twice_is_counted_by_itself():
     assert cut_several([3, 5, 5, 9], 20, threes=False) == [3, 5, 6, 9]
     assert cut_several([3, 5, 7], 20, threes=True) == [3, 4, 5, 6, 7, 8, 12]
-    assert cut_several([0, 0, 0], 20, threes=True) == [1, 2]
+    assert cut_several([0, 0, 0], 20, threes=True) == [1, 2, 3, 5, 10]
     assert cut_several([0, 0, 0], 1, threes=True) == []

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from adomnia.mechanisms.brackets import Brackets
+from adomnia.mechanisms.earlier_brackets import EarlierBrackets
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.privacy.events import Concentrated, Pure
@@ -85,6 +86,18 @@ def test_a_cut_that_does_not_hold_hides_those_inside_of_it():
     found = one(0, (-30, 10, 10, 10))
     assert found.excess.tolist() == [0, -30, -20, -10, 0]
     assert found.bounds(0.05) == (-1, 101)
+
+
+def test_an_end_beyond_the_value_is_found_where_hardly_any_noise_would_explain_its_rank():
+    """The value lies far off: rows too many lie below an edge under it, and the quantile cannot be above that edge."""
+    law = Brackets((Fraction(1, 4), HALF), 101, Fraction(1), Pure(100))
+    numbers = np.array(law.lay_out([-1, 40, -1, -1, 60, -1], [20, 30, 50], [100, 400, 200, 300], 1000))
+    assert Bracket.read(law, numbers, 0).bounds(0.05) == (20, 29)
+    assert Bracket.read(law, numbers, 0).bounds(5e-7) == (20, 49)  # smaller tails are not computed
+    earlier = EarlierBrackets((Fraction(1, 4), HALF), 101, Fraction(1), Pure(100))
+    left = [0] * (earlier.room - 3)
+    old = np.array([3, -1, 40, -1, -1, 60, -1, 20, 30, 50, *left, 100, 400, 200, 300, *left, 1000])
+    assert Bracket.read(earlier, old, 0).bounds(0.05) == (20, 49)
 
 
 def test_both_prices_know_their_noise():

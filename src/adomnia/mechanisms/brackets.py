@@ -1,7 +1,7 @@
 """Quantiles with intervals that hold on all data: values are chosen near them, then rows are counted between these."""
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -27,6 +27,7 @@ from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.halving import (
     MOST_ROWS,
     Halving,
+    Law,
     check_shares,
     event_of,
     halve,
@@ -38,9 +39,12 @@ from adomnia.mechanisms.histograms import Buckets, Flow, Known, SecretHistogram,
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.mechanisms.ranks import Target
+from adomnia.mechanisms.round_numbers import RoundNumbers
 from adomnia.noise import Bits, Integers, add, discrete_gaussian, discrete_laplace
 from adomnia.privacy.aggregates import Histogram
+from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Concentrated, Price, Pure
+from adomnia.privacy.kinds import LATER
 from adomnia.privacy.queries import Form, Query
 from adomnia.privacy.sensitivity import Sensitivity
 
@@ -74,6 +78,7 @@ class Brackets:
     values: int
     rows: Fraction
     price: Price
+    rounds: RoundNumbers | None = field(default=None, metadata={LATER: True})
 
     def __post_init__(self) -> None:
         check_shares(self.shares, "Brackets")
@@ -83,13 +88,13 @@ class Brackets:
         _ = self._total, self._few, self._sharpness
         for part in _PARTS:
             _ = self._noise(part, 1), self._noise(part, self._moved)
-            _ = law_of(self.values, Fraction(1, 2), MOST_ROWS, self._rate(part))
+            _ = law_of(self.values, Fraction(1, 2), MOST_ROWS, self._rate(part), self.rounds)
 
     @classmethod
     def for_query(cls, query: Query, price: Price) -> "Brackets":
         if not isinstance(query.aggregate, Histogram):
             raise TypeError(f"Brackets are chosen from a Histogram, got {query.aggregate}.")
-        return _find_brackets(query.aggregate.shares, query.aggregate.values, query.sensitivity().l1, price)
+        return _find_brackets(query.aggregate.shares, query.aggregate.domain, query.sensitivity().l1, price)
 
     def event(self, sensitivity: Sensitivity) -> Price:
         return event_of(self.price, self.rows, sensitivity)
@@ -140,7 +145,7 @@ class Brackets:
     @cached_property
     def _few(self) -> Halving:
         """The choice where there are few rows, for all that the number of rows has left."""
-        return Halving(self.shares, self.values, self.rows, self.price * (1 - ROWS))
+        return Halving(self.shares, self.values, self.rows, self.price * (1 - ROWS), self.rounds)
 
     def _noise(self, part: Fraction, moved: int) -> Counting:
         """The noise for a part of the price on a number that a row moves by at most so much."""
@@ -149,8 +154,9 @@ class Brackets:
     def _rate(self, part: Fraction) -> Fraction:
         return _find_rate(self.price, self.rows, part)
 
-    def _rates(self, plan: Several) -> list[Fraction]:
-        return [self._rate(part) for part in plan.choosing]
+    def _law_at(self, plan: Several) -> Law:
+        rates = [self._rate(part) for part in plan.choosing]
+        return lambda share, rows, level: law_of(self.values, share, rows, rates[level], self.rounds)
 
     @cached_property
     def _sharpness(self) -> Sharpness:
@@ -197,7 +203,7 @@ class Brackets:
             threes = _order(chosen)
             edges = cut_pair(threes, plan, self.values)
         else:
-            chosen = yield from halve(known, plan.shares, rows, self._rates(plan), bits)
+            chosen = yield from halve(known, plan.shares, rows, self._law_at(plan), bits)
             edges = cut_several(chosen, self.values, threes=plan.threes)
             threes = chosen if plan.threes else self._nearest(plan, chosen)
         counts = yield from self._count(plan, edges, known, bits)
@@ -213,7 +219,9 @@ class Brackets:
         (share,), at = self.shares, (self._rate(part) for part in (pair.own, *pair.choosing) if part)
         own = [(Target(share, Fraction(0)),)] if pair.own else []
         both = (Target(share, -pair.below), Target(share, pair.above))
-        return [Quantiles(targets, self.values, rate) for targets, rate in zip([*own, both], at, strict=True)]
+        return [
+            Quantiles(targets, self.values, rate, self.rounds) for targets, rate in zip([*own, both], at, strict=True)
+        ]
 
     def _near(self, plan: Plan | None, rows: int, known: Known) -> Buckets:
         if plan is None:
@@ -221,7 +229,8 @@ class Brackets:
         if isinstance(plan, Pair):
             whole = Segment.whole(self.values)
             return sorted(set().union(*(Draw(law, known, whole).near() for law in self._laws(plan))))
-        return near_shares(known, plan.shares, rows, min(self._rates(plan)))
+        law_at = self._law_at(plan)
+        return near_shares(known, (law_at(share, Fraction(rows), 0) for share in plan.shares))
 
     def _count(self, plan: Plan, edges: Sequence[int], known: Known, bits: Bits) -> Generator[Buckets, None, list[int]]:
         """Noisy numbers of rows: before the first edge, between edges, and after the last.
@@ -300,8 +309,8 @@ def _find_rate(price: Price, rows: Fraction, part: Fraction) -> Fraction:
 
 
 @lru_cache(maxsize=64)  # the same for every question about quantiles of one column at one price
-def _find_brackets(shares: tuple[Fraction, ...], values: int, rows: Fraction, price: Price) -> Brackets:
-    return Brackets(shares, values, rows, price)
+def _find_brackets(shares: tuple[Fraction, ...], domain: Numbers, rows: Fraction, price: Price) -> Brackets:
+    return Brackets(shares, domain.width + 1, rows, price, RoundNumbers.of(domain))
 
 
 def _add(exact: Sequence[int] | Integers, noise: Counting, bits: Bits) -> list[int]:

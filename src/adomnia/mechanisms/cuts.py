@@ -24,13 +24,14 @@ _SAFE = 8.0  # scales of a choice between a rank that is asked for and the last 
 _NEAREST = Fraction(1, 5)  # of the rows beyond a quantile lie between it and the rank that is asked for, at least
 _PAIR_EDGES = 9
 _CENTRAL = Fraction(7, 10)  # shares nearer to an end have one cut more on each side
+_RUNGS = 4  # of a ladder of distances from a value to the end of the grid
 _OUTER = 3  # times the distance between both values from them to the next cuts
 _ASIDE = 2.2  # standard deviations between one of several quantiles and the cuts beside it
 _SCALES = 2.5  # of a choice, beside that
 _FARTHEST = Fraction(3, 5)  # of the rows beyond a quantile may lie between it and a cut
 _BESIDE = Fraction(2, 5)  # of the rows between two quantiles
-_LEAST = 2  # rows between a quantile and a cut, however exact all else is: ranks are whole
-_FARTHER = 3  # times the distance to the cuts beside one of several quantiles
+_LEAST = 0.5  # rows between a quantile and a cut, however exact all else is: ranks are whole
+_FARTHER = (3, 12)  # times the distance to the cuts beside one of several quantiles
 _FITS = 0.35  # so much of the rows between quantiles may be needed for cuts beside them
 _EVEN = 1.2  # standard deviations between cuts that lie evenly
 _COARSE = 2**12  # values of a grid
@@ -111,23 +112,41 @@ def plan_pair(share: Fraction, rows: int, sharp: Sharpness) -> Pair | None:
 def cut_pair(three: Sequence[int], pair: Pair, values: int) -> list[int]:
     """Rising edges inside the grid: both values, the quantile's own, inner cuts and outer ones.
 
-    Outer cuts are needed where the values lie too near: twice their distance from them, and halfway (of its logarithm)
-    from there to the end of the grid, in case that both were chosen in one gap between tied values.
+    Outer cuts are needed where the values lie too near: some times their distance from them, and halfway (of its
+    logarithm) from there to the end of the grid, in case that both were chosen in one gap between tied values. Near an
+    end of the data one of both may lie far off in the emptiness, so that their distance tells nothing: there outer cuts
+    stay within the grid.
     """
     low, value, high = three
+    if low == high:
+        return _clean(_around(value, values), values)
     wide = high - low
     inner = (value - int((value - low) * pair.near), value + int((high - value) * pair.near) + 1)
-    edges = {low, *inner, value, high + 1, low - _OUTER * wide, high + 1 + _OUTER * wide}
-    if pair.own:
-        edges |= {value + 1}
-    if pair.farthest:
-        least = max(wide, values >> 10, 1)
-        edges |= {low - _between(least, low), high + 1 + _between(least, values - high)}
+    below, above = (_outer(pair, wide, room, values) for room in (low, values - high - 1))
+    edges = {low, *inner, value, high + 1} | {low - each for each in below} | {high + 1 + each for each in above}
+    return _clean(edges | {value + 1} if pair.own else edges, values)
+
+
+def _outer(pair: Pair, wide: int, room: int, values: int) -> set[int]:
+    """How far beyond the values to cut, on a side where the grid has so much room."""
+    if not pair.farthest:
+        return {_OUTER * wide}
+    least = max(wide, values >> 10, 1)
+    return {min(_OUTER * wide, room // _OUTER), min(int((least * room) ** 0.5), room - room // _OUTER)}
+
+
+def _clean(edges: set[int], values: int) -> list[int]:
     return sorted(edge for edge in edges if 0 < edge < values)
 
 
-def _between(least: int, most: int) -> int:
-    return int((least * max(most, 0)) ** 0.5)
+def _around(value: int, values: int) -> set[int]:
+    """Edges at a value that was chosen for all ranks, and farther ones: it may be one of many, and round."""
+    return {value, value + 1} | {
+        edge
+        for rung in range(1, _RUNGS)
+        for aside in [max(1, round(values ** (rung / _RUNGS)))]
+        for edge in (value - aside, value + 1 + aside)
+    }
 
 
 @dataclass(frozen=True)
@@ -181,9 +200,13 @@ def cut_several(chosen: Sequence[int], values: int, *, threes: bool) -> list[int
                 edges |= {value - 1, value + 2}
             if few:  # nearer ones, and farther ones in case that those miss: none past the cuts of its neighbours
                 edges |= {(low + value) // 2, (value + high) // 2 + 1}
-                under, over = value - _FARTHER * (value - low), value + _FARTHER * (high - value)
-                edges |= {value + 1} | {edge for edge in (under, over + 1) if highs[place] < edge <= lows[place]}
-    return sorted(edge for edge in edges if 0 < edge < values)
+                aside = _around(value, values)
+                if low < high:
+                    times = _FARTHER[: 1 if values <= _COARSE else 2]
+                    aside = {value - each * (value - low) for each in times}
+                    aside |= {value + 1 + each * (high - value) for each in times}
+                edges |= {value + 1} | {edge for edge in aside if highs[place] < edge <= lows[place]}
+    return _clean(edges, values)
 
 
 def most_edges(shares: int) -> int:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from adomnia.errors import Failure
 from adomnia.mechanisms.histograms import Buckets, Flow, Known, Rows
+from adomnia.mechanisms.round_numbers import RoundNumbers
 from adomnia.noise import Bits, draw_below, geometric, level
 
 if TYPE_CHECKING:
@@ -65,6 +66,27 @@ class Segment:
         single = 1 if self.divides else self.parts
         return np.where(is_open, np.minimum((heads + (1 << known.shift)) * self.parts, self.last + 1) - places, single)
 
+    def candidates_before(self, places: Rows, rounds: RoundNumbers | None) -> Rows:
+        """How many candidates lie below each of these parts: a part of a value is as many as the value."""
+        if rounds is None:
+            return places
+        values, parts = np.divmod(places, self.parts)
+        below = rounds.before(values)
+        if self.parts == 1:
+            return below
+        found: Rows = below * self.parts + parts * (rounds.before(values + 1) - below)
+        return found
+
+    def find(self, start: int, size: int, candidate: int, rounds: RoundNumbers | None) -> int:
+        """The part that a candidate belongs to, counted from that where a piece of so many parts starts."""
+        if rounds is None:
+            return start + candidate
+        candidate += int(self.candidates_before(np.array([start]), rounds)[0])
+        low, high = start // self.parts, (start + size - 1) // self.parts + 1
+        value = rounds.find(candidate // self.parts, low, high)
+        left = candidate - self.parts * int(rounds.before(np.array([value]))[0])
+        return value * self.parts + left // int(np.diff(rounds.before(np.array([value, value + 1])))[0])
+
 
 @dataclass(frozen=True)
 class Pieces:
@@ -75,13 +97,15 @@ class Pieces:
     """
 
     starts: Rows
-    sizes: Rows
+    sizes: Rows  # in candidates
     lower: Rows
     upper: Rows
     open: NDArray[np.bool_]
+    segment: Segment
+    rounds: RoundNumbers | None
 
     @classmethod
-    def of(cls, segment: Segment, known: Known) -> Self:
+    def of(cls, segment: Segment, known: Known, rounds: RoundNumbers | None = None) -> Self:
         places, counts = segment.locate(known)
         ends = places + segment.widths(places, known)
         starts = np.concatenate([[segment.first], places, ends])
@@ -89,7 +113,8 @@ class Pieces:
         starts = starts[np.diff(starts, prepend=segment.first - 1) > 0]
         rows = np.zeros(len(starts) + 2, dtype=np.int64)
         np.add.at(rows, np.searchsorted(starts, np.maximum(places, segment.first)) + 1, counts)
-        sizes = np.concatenate([[0], np.diff(starts, append=segment.last + 1), [0]])
+        ends = np.append(starts, segment.last + 1)
+        sizes = np.concatenate([[0], np.diff(segment.candidates_before(ends, rounds)), [0]])
         upper = np.cumsum(rows)
         buckets = starts // segment.parts >> known.shift
         is_open = known.open[buckets] & (known.coarse[buckets] > 0)
@@ -98,12 +123,21 @@ class Pieces:
             sizes,
             upper - rows,
             upper,
-            np.concatenate([[False], is_open & (rows[1:-1] > 0), [False]]) & (sizes > 1),
+            np.concatenate([[False], is_open & (rows[1:-1] > 0) & (np.diff(ends) > 1), [False]]),
+            segment,
+            rounds,
         )
 
     def holding(self, values: Sequence[int]) -> NDArray[np.intp]:
         """The pieces that values lie in."""
         return np.searchsorted(self.starts, values, side="right") - 1
+
+    def find(self, piece: int, candidate: int) -> int:
+        """The part of a piece that one of its candidates belongs to; all those beyond one end are one."""
+        start, size = int(self.starts[piece]), int(self.sizes[piece])
+        if not size:
+            return start
+        return self.segment.find(start, int(self.starts[piece + 1]) - start, candidate, self.rounds)
 
 
 @dataclass(frozen=True)
@@ -122,10 +156,9 @@ class _Ladder:
         return cls(order, ends, np.concatenate([[0], ends])[last].tolist())
 
     def value(self, place: int, pieces: Pieces) -> int:
-        """The value at a place among those that are reached; all those beyond one end are one."""
+        """The value at a place among the candidates that are reached."""
         at = int(np.searchsorted(self.ends, place, side="right"))
-        piece = self.order[at]
-        return int(pieces.starts[piece] + min(self.ends[at] - 1 - place, max(0, pieces.sizes[piece] - 1)))
+        return pieces.find(int(self.order[at]), int(self.ends[at]) - 1 - place)
 
 
 class Draw:
@@ -157,7 +190,7 @@ class Draw:
     def arrange(self) -> None:
         """Take what is known by now."""
         law = self._law
-        pieces = self._pieces = Pieces.of(self._segment, self._known)
+        pieces = self._pieces = Pieces.of(self._segment, self._known, law.rounds)
         self._losses = law.losses(pieces.lower, pieces.upper)
         sizes = [_counted(pieces.sizes, target.beyond * law.values) for target in law.targets]
         self._base = max(int(losses[size > 0].min()) for losses, size in zip(self._losses, sizes, strict=True))

@@ -1,9 +1,9 @@
 """Several quantiles by halving: the middle one first, then those below and above it, each from its own rows."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import ClassVar, Self, final
+from typing import ClassVar, Self, TypeAlias, final
 
 import numpy as np
 
@@ -12,11 +12,15 @@ from adomnia.mechanisms.draws import Draw, Segment, choose
 from adomnia.mechanisms.histograms import Buckets, Flow, Known, SecretHistogram, count_buckets, run_cells
 from adomnia.mechanisms.quantiles import FINEST_SHARE, Quantiles
 from adomnia.mechanisms.ranks import Target
+from adomnia.mechanisms.round_numbers import RoundNumbers
 from adomnia.noise import Bits, Integers
 from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.events import Concentrated, Price, Pure
+from adomnia.privacy.kinds import LATER
 from adomnia.privacy.queries import Form, Query
 from adomnia.privacy.sensitivity import Sensitivity
+
+Law: TypeAlias = Callable[[Fraction, Fraction, int], Quantiles]  # the choice at a share of so many rows, on a level
 
 PARTS = 8  # of a value that divides rows: those that hold it are shared out in eighths
 MOST_ROWS = 2**36  # that a target's offset allows for
@@ -39,8 +43,8 @@ def rate_of(price: Price, rows: Fraction, levels: int) -> Fraction:
     return Quantiles.rate_for(Sensitivity(l1=rows), price / levels)
 
 
-def halve(known: Known, shares: Sequence[Fraction], rows: int, rates: Sequence[Fraction], bits: Bits) -> Flow:
-    """A value for each of increasing shares, of about so many rows, with a rate for each level.
+def halve(known: Known, shares: Sequence[Fraction], rows: int, law_at: Law, bits: Bits) -> Flow:
+    """A value for each of increasing shares, of about so many rows.
 
     Rows that hold the value that divides them count in parts: those below its chosen part on one side, those above it
     on the other, so that ties do not move the shares that are left.
@@ -54,7 +58,7 @@ def halve(known: Known, shares: Sequence[Fraction], rows: int, rates: Sequence[F
         middle = (first + last) // 2
         share = shares[middle]
         inside = Segment(*_bounds(segment), PARTS, divides=last - first > 1)
-        law = law_of(known.values, (share - left) / (right - left), rows * (right - left), rates[level])
+        law = law_at((share - left) / (right - left), rows * (right - left), level)
         (part,) = yield from choose(law, known, inside, bits)
         chosen[middle] = part // PARTS
         below = Segment(segment.first, part, segment.start, min(segment.stop, part), PARTS)
@@ -68,18 +72,19 @@ def _bounds(segment: Segment) -> tuple[int, int, int, int]:
     return segment.first, segment.last, segment.start, segment.stop
 
 
-def law_of(values: int, share: Fraction, rows: Fraction | int, rate: Fraction) -> Quantiles:
+def law_of(
+    values: int, share: Fraction, rows: Fraction | int, rate: Fraction, rounds: RoundNumbers | None = None
+) -> Quantiles:
     """The choice at a share of about so many rows, counted in parts: what rounding the share leaves is an offset."""
     near = share
     if share.denominator > FINEST_SHARE:
         near = Fraction(min(max(round(share * FINEST_SHARE), 1), FINEST_SHARE - 1), FINEST_SHARE)
-    return Quantiles((Target(near, Fraction(round((share - near) * rows * PARTS))),), values, rate / PARTS)
+    return Quantiles((Target(near, Fraction(round((share - near) * rows * PARTS))),), values, rate / PARTS, rounds)
 
 
-def near_shares(known: Known, shares: Sequence[Fraction], rows: int, rate: Fraction) -> Buckets:
-    """The buckets that a choice at any of the shares may well be drawn from."""
+def near_shares(known: Known, laws: Iterable[Quantiles]) -> Buckets:
+    """The buckets that a choice by any of these laws may well be drawn from."""
     whole = Segment.whole(known.values, PARTS)
-    laws = (law_of(known.values, share, rows, rate) for share in shares)
     return sorted(set().union(*(Draw(law, known, whole).near() for law in laws)))
 
 
@@ -106,17 +111,19 @@ class Halving:
     values: int
     rows: Fraction
     price: Price
+    rounds: RoundNumbers | None = field(default=None, metadata={LATER: True})
 
     def __post_init__(self) -> None:
         check_shares(self.shares, "Halving")
-        _ = law_of(self.values, Fraction(1, 2), MOST_ROWS, self.rate)  # what cannot be drawn is refused here
+        _ = self._law(Fraction(1, 2), MOST_ROWS)  # what cannot be drawn is refused here
         _ = self._alone
 
     @classmethod
     def for_query(cls, query: Query, price: Price) -> Self:
         if not isinstance(query.aggregate, Histogram):
             raise TypeError(f"Halving chooses from a Histogram, got {query.aggregate}.")
-        return cls(query.aggregate.shares, query.aggregate.values, query.sensitivity().l1, price)
+        asked, rounds = query.aggregate, RoundNumbers.of(query.aggregate.domain)
+        return cls(asked.shares, asked.values, query.sensitivity().l1, price, rounds)
 
     @property
     def rate(self) -> Fraction:
@@ -128,7 +135,10 @@ class Halving:
     @property
     def _alone(self) -> Quantiles:
         """The law of a single share: nothing is divided by what is chosen, so that values need no parts."""
-        return Quantiles((Target(self.shares[0], Fraction(0)),), self.values, self.rate)
+        return Quantiles((Target(self.shares[0], Fraction(0)),), self.values, self.rate, self.rounds)
+
+    def _law(self, share: Fraction, rows: Fraction | int, _level: int = 0) -> Quantiles:
+        return law_of(self.values, share, rows, self.rate, self.rounds)
 
     def event(self, sensitivity: Sensitivity) -> Price:
         return event_of(self.price, self.rows, sensitivity)
@@ -157,13 +167,13 @@ class Halving:
         """The buckets of a cell that may well be drawn from."""
         if len(self.shares) == 1:
             return Draw(self._alone, known, Segment.whole(self.values)).near()
-        return near_shares(known, self.shares, 0, self.rate)
+        return near_shares(known, (self._law(share, 0) for share in self.shares))
 
     def choose(self, known: Known, bits: Bits) -> Flow:
         """The values of one cell."""
         if len(self.shares) == 1:
             return choose(self._alone, known, Segment.whole(self.values), bits)
-        return halve(known, self.shares, 0, (self.rate,) * levels_of(self.shares), bits)
+        return halve(known, self.shares, 0, self._law, bits)
 
 
 def check_shares(shares: Sequence[Fraction], owner: str) -> None:

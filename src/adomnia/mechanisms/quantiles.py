@@ -1,6 +1,6 @@
 """Quantiles: values of a public grid, chosen by how far their ranks are from the ranks that are wanted."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, log
@@ -12,12 +12,14 @@ from adomnia.mechanisms.contract import PriceKind
 from adomnia.mechanisms.draws import Draw, Segment, choose
 from adomnia.mechanisms.histograms import Known, Rows, SecretHistogram, count_buckets, run_cells
 from adomnia.mechanisms.ranks import MOST_BEYOND, Target, find_targets, scores
+from adomnia.mechanisms.round_numbers import RoundNumbers
 from adomnia.noise import Bits, Integers
 from adomnia.noise.discrete import NotDrawableError
 from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.amounts import positive
 from adomnia.privacy.enclosures import sqrt_down
 from adomnia.privacy.events import BoundedRange, Concentrated, Price, Pure
+from adomnia.privacy.kinds import LATER
 from adomnia.privacy.queries import Form, Query
 from adomnia.privacy.sensitivity import Sensitivity
 
@@ -58,6 +60,7 @@ class Quantiles:
     targets: tuple[Target, ...]
     values: int
     rate: Fraction
+    rounds: RoundNumbers | None = field(default=None, metadata={LATER: True})
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rate", positive(self.rate, "Quantiles", "rate"))
@@ -128,7 +131,8 @@ class Quantiles:
     @cached_property
     def levels(self) -> int:
         """Beyond so many levels lies next to nothing, whatever the data."""
-        nats = sum(log(self.values * (1 + abs(target.beyond))) for target in self.targets) + _SPARE_NATS
+        inside = self.values if self.rounds is None else self.rounds.total
+        nats = sum(log(inside + self.values * abs(target.beyond)) for target in self.targets) + _SPARE_NATS
         return ceil(nats / float(self.part * self.stride)) + 1
 
     def losses(self, lower: Rows, upper: Rows) -> list[Rows]:

@@ -18,6 +18,7 @@ from adomnia.noise import Integers
 from adomnia.statistics.contract import Floats
 
 LEAST_ALPHA = 1e-7  # smaller tails are not computed
+_ACROSS = 0.1  # of the chance to miss is for ends that lie beyond the value
 _MOVED = 0.9  # of a noisy rank is taken back by the value
 _SURE = 30.0  # deviations: no tail that is asked for lies there
 _STEP = 2 * np.pi / 40  # of the integral: it wraps around beyond 20 deviations
@@ -67,6 +68,11 @@ class Bracket:
         return self.noise
 
     @property
+    def _across(self) -> float:
+        """The part of the chance to miss that is for ends beyond the value: answers of then stay what they were."""
+        return 0.0 if isinstance(self.mechanism, EarlierBrackets) else _ACROSS
+
+    @property
     def _larger(self) -> float:
         return max(self.share, 1 - self.share)
 
@@ -83,20 +89,25 @@ class Bracket:
         low, high = -1, self.mechanism.values
         if alpha < LEAST_ALPHA:
             return low, high
-        # No edge serves both ends, and none of the lower lies above one of the upper: then at most one end can fail.
-        lower = int(np.searchsorted(self.edges, self.value, side="right"))
-        for at in range(lower):
-            if not self._passes(at, -self.excess[at], alpha):
+        # Edges up to the value serve the lower end, those above it the upper one. What is left of the chance to miss
+        # lets them serve the other end too: where the value lies far off, that end is among them.
+        lower, far = int(np.searchsorted(self.edges, self.value, side="right")), alpha * self._across
+        far = far if far >= LEAST_ALPHA else 0.0
+        near = alpha - far
+        for at in range(len(self.edges)):
+            if not self._passes(at, -self.excess[at], near if at < lower else far):
                 break
             low = int(self.edges[at])
-        for at in reversed(range(lower, len(self.edges))):
-            if not self._passes(at, self.excess[at], alpha):
+        for at in reversed(range(len(self.edges))):
+            if not self._passes(at, self.excess[at], far if at < lower else near):
                 break
             high = int(self.edges[at]) - 1
-        return low, high
+        return low, max(low, high)
 
     def _passes(self, at: int, excess: float, alpha: float) -> bool:
-        """Whether noise alone hardly makes the excess at an edge so large. An edge is asked for one side alone."""
+        """Whether noise alone hardly makes the excess at an edge so large."""
+        if excess <= 0 or not alpha:
+            return False
         if at not in self._tails:
             # Half a row less, because noise is a whole number: its tail is below that of a continuous one there.
             self._tails[at] = tail(self._counting, excess - self._larger / 2, self.weights[at], self.scatter)
@@ -104,7 +115,7 @@ class Bracket:
 
     @cached_property
     def _tails(self) -> dict[int, float]:
-        """Those that are known, by edge: the value and its interval need the same ones."""
+        """Those that are known, by edge: of the side where there are too many rows or too few."""
         return {}
 
     def estimate(self, alpha: float) -> int:

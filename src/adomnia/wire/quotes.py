@@ -18,6 +18,7 @@ from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.mechanisms.propose_test_release import ProposeTestRelease
 from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.mechanisms.ranks import Target
+from adomnia.mechanisms.round_numbers import RoundNumbers
 from adomnia.mechanisms.smooth import SmoothCauchy, SmoothLaplace, SmoothNoise, SmoothStudent
 from adomnia.pricing.bills import noise_in_words
 from adomnia.pricing.quotes import Expected, Measurement, Quote, Search
@@ -90,6 +91,8 @@ class NoiseReply(Reply):
     values: int | None = None
     targets: list[TargetReply] | None = None
     shares: list[ExactText] | None = None
+    first: str | None = Field(None, description="Of the grid, in steps: where round numbers lie is told by both.")
+    step: ExactText | None = None
     rows: ExactText | None = None
     cells: int | None = None
     price: CostReply | None = None
@@ -224,6 +227,7 @@ def _law(noise: Numeric) -> dict[str, Any]:  # noqa: PLR0911 - one for each law
         case Halving() | Brackets() | EarlierBrackets():
             asked = {"shares": [text_of(share) for share in noise.shares], "values": noise.values}
             law = next(law for law, kind in _BY_RANK.items() if isinstance(noise, kind))
+            asked |= _rounds_record(None if isinstance(noise, EarlierBrackets) else noise.rounds)
             return {"law": law, **asked, "rows": text_of(noise.rows), "price": event_record(noise.price)}
         case SmoothNoise():  # public parameters alone: the scale is not among them
             law = next(law for law, kind in _SMOOTH.items() if isinstance(noise, kind))
@@ -248,7 +252,8 @@ def _noise(record: dict[str, Any]) -> Numeric:  # noqa: PLR0911 - one for each l
         case "halving" | "brackets" | "earlier_brackets" as law:
             kind = _BY_RANK[law]
             shares = tuple(map(amount_of, record["shares"]))
-            return kind(shares, record["values"], amount_of(record["rows"]), event_of(record["price"]))  # type: ignore[arg-type]
+            asked = shares, record["values"], amount_of(record["rows"]), event_of(record["price"])
+            return kind(*asked, *_rounds(record))  # type: ignore[arg-type]
         case "smooth_cauchy" | "smooth_student" | "smooth_laplace" as law:
             share, rows = amount_of(record["shares"][0]), int(amount_of(record["rows"]))
             return _SMOOTH[law](share, record["values"], rows, record["cells"], event_of(record["price"]))  # type: ignore[arg-type]
@@ -256,6 +261,16 @@ def _noise(record: dict[str, Any]) -> Numeric:  # noqa: PLR0911 - one for each l
             price: Any = event_of(record["price"])
             return ProposeTestRelease(_statistic(record), record["bound"], int(record["rows"]), price)
     raise ValueError(f"Noise law must be known, got {record['law']!r}.")
+
+
+def _rounds_record(rounds: RoundNumbers | None) -> dict[str, str]:
+    return {} if rounds is None else {"first": str(rounds.first), "step": text_of(rounds.step)}
+
+
+def _rounds(record: dict[str, Any]) -> tuple[RoundNumbers, ...]:
+    if record.get("step") is None:
+        return ()
+    return (RoundNumbers(int(record["first"]), amount_of(record["step"]), record["values"]),)
 
 
 def _statistic_record(statistic: OrderStatistic | LogRange) -> dict[str, Any]:
