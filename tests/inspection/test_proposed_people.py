@@ -126,6 +126,11 @@ def test_with_a_look_a_key_that_repeats_is_found_however_its_numbers_are_written
     assert "# t.wer. If nobody" in draft("d", find_tables(tmp_path, [path], look=True))
 
 
+def test_with_a_look_the_few_people_of_a_pilot_are_asked_about(tmp_path):
+    path = write(tmp_path, "t.csv", "wer,was", [(f"K{n // 3}", n % 3) for n in range(45)])
+    assert "# t.wer. If nobody" in draft("d", find_tables(tmp_path, [path], look=True))
+
+
 @pytest.mark.parametrize("kind", [pa.float64(), pa.decimal128(38, 0)])
 def test_with_a_look_a_key_is_found_that_a_program_stored_as_a_number(tmp_path, kind):
     keys = pa.array([1001 + n % 70 for n in range(200)]).cast(kind)

@@ -60,7 +60,7 @@ class KeyCount:
     @property
     def may_name_people(self) -> bool:
         """Whether values repeat, and are as many as people might be."""
-        return self.repeats and self.distinct >= _FEWEST and self.distinct * _SHARE >= self.filled
+        return self.repeats and not self.is_category and self.distinct * _SHARE >= self.filled
 
     @property
     def rows_per_value(self) -> float:
