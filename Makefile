@@ -9,7 +9,7 @@ PART   := $(PYTEST) $(addprefix -p no:,anyio cacheprovider platformdirs schemath
 CORE   := */adomnia/errors.py,*/adomnia/privacy/*,*/adomnia/noise/*,*/adomnia/catalog/*,*/adomnia/mechanisms/*
 CORE   := $(CORE),*/adomnia/engines/*,*/adomnia/ledger/*,*/adomnia/curator/*
 # Each part of `make test` is a process that reads its own tests alone (tests/kit/parts.py says which); long ones first.
-PARTS  := test-engines test-searches test-server test-mutants test-analyses test-core test-surfaces test-browser lint coverage
+PARTS  := test-engines test-analyses test-surfaces test-searches test-server test-core test-mutants test-browser lint coverage
 COVER  := --cov --cov-report=
 EXAMPLE  := examples/hospital
 QUESTION := SELECT region, COUNT(*) AS people, AVG(salary) AS pay FROM people JOIN cities USING (city) GROUP BY region
