@@ -9,7 +9,7 @@ PART   := $(PYTEST) $(addprefix -p no:,anyio cacheprovider platformdirs schemath
 CORE   := */adomnia/errors.py,*/adomnia/privacy/*,*/adomnia/noise/*,*/adomnia/catalog/*,*/adomnia/mechanisms/*
 CORE   := $(CORE),*/adomnia/engines/*,*/adomnia/ledger/*,*/adomnia/curator/*
 # Each part of `make test` is a process that reads its own tests alone (tests/kit/parts.py says which); long ones first.
-PARTS  := test-engines test-searches test-server test-mutants test-analyses test-core test-surfaces test-browser lint coverage
+PARTS  := test-engines test-analyses test-surfaces test-searches test-server test-core test-mutants test-browser lint coverage
 COVER  := --cov --cov-report=
 EXAMPLE  := examples/hospital
 QUESTION := SELECT region, COUNT(*) AS people, AVG(salary) AS pay FROM people JOIN cities USING (city) GROUP BY region
@@ -34,7 +34,7 @@ test:  ## lint, types, all tests, full coverage of the trusted core, mutants: al
 	@$(MAKE) --silent --no-print-directory --jobs=2 $(VENV)/installed-dev $(VENV)/browser $(VENV)/servers
 	@$(BIN)/python tools/run_parts.py $(PARTS)
 
-lint: $(VENV)/installed-dev  ## style and types
+lint: $(VENV)/installed-spark  ## style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -54,11 +54,11 @@ test-analyses: $(VENV)/installed-dev  ## statistics and methods, and how they ar
 test-surfaces: $(VENV)/installed-dev  ## SQL, the command line, the client, documents
 	$(PART) --part surfaces tests
 
-test-mutants: $(VENV)/installed-dev  ## planted bugs, each of which a named test must catch
+test-mutants: $(VENV)/installed-spark  ## planted bugs, each of which a named test must catch
 	$(PART) --part mutants tests
 
 # Engines by themselves come first: what is computed once in a process is computed where coverage looks.
-test-engines: $(VENV)/installed-dev $(VENV)/servers  ## the engines on real servers, with coverage
+test-engines: $(VENV)/installed-spark $(VENV)/servers  ## the engines on real servers, with coverage
 	@[ -z '$(NO_POSTGRES)' ] || echo 'NOT TESTED: PostgreSQL, of which no server is here. Debian: sudo apt-get install postgresql'
 	@[ -z '$(NO_SPARK)' ] || echo 'NOT TESTED: Spark, because there is no Java here. Debian: sudo apt-get install default-jre-headless'
 	COVERAGE_FILE=.coverage.engines $(PART) --part engines -rs $(COVER) tests/engines tests/contracts/test_engines.py tests/contracts/engines tests/test_postgres.py
@@ -81,7 +81,7 @@ gallery: $(VENV)/installed-dev  ## the papers' figures and numbers beside ours, 
 facts: $(VENV)/installed-dev  ## what pages count and list: docs/facts.md, the reference of methods, numbers and tables between marks
 	$(BIN)/python tools/facts.py
 
-check: $(VENV)/installed-dev lint  ## the fast part of `make test`: lint, types, quick tests
+check: $(VENV)/installed-spark lint  ## the fast part of `make test`: lint, types, quick tests
 	$(PYTEST) -q -x -n auto --dist worksteal --quick
 
 # The longest is performance.py, which writes docs/performance.md from 1 and 10 million rows on every engine;
@@ -94,7 +94,7 @@ editor:  ## bundle the console's SQL editor once more (needs npm); the result is
 	cd tools/editor && npm install --no-package-lock --no-audit --no-fund --ignore-scripts --loglevel=error
 	cd tools/editor && npm run --silent build
 
-soak: $(VENV)/installed-dev  ## the long forms of the tests: more draws, fresh seeds
+soak: $(VENV)/installed-spark  ## the long forms of the tests: more draws, fresh seeds
 	HYPOTHESIS_PROFILE=fresh $(PYTEST) -n auto -m 'soak or drawn'
 
 clean:  ## remove the virtual environment and everything that was generated
@@ -109,16 +109,22 @@ $(EXAMPLE)/people.parquet: $(EXAMPLE)/generate.py | $(VENV)/installed
 	@$(BIN)/python $<
 
 $(VENV)/installed: $(PINS) | $(BIN)/python
-	@$(call install,.[plot])
+	@$(call install,Ad Omnia,-e '.[plot]')
 	@touch $@
 
 $(VENV)/installed-dev: $(PINS) | $(BIN)/python
-	@$(call install,.[dev],$(STORED),--no-compile)
+	@$(call install,Ad Omnia,-e '.[dev]',,--no-compile)
 	@touch $(VENV)/installed $@
 
+# Spark is half a gigabyte, which one process builds and unpacks: the parts that need it fetch it, while the others run.
+# Ad Omnia itself, which those import, is not installed again. One part installs, and another that needs it waits.
+$(VENV)/installed-spark: $(VENV)/installed-dev
+	@exec 9> $(VENV)/spark.lock; ! command -v flock > /dev/null || flock 9; \
+	[ $@ -nt $< ] || { $(call install,Spark,'pyspark[connect]',$(STORED),--no-compile) && touch $@; }
+
 $(VENV)/installed-bench: $(PINS) | $(BIN)/python
-	@$(call install,.[dev$(COMMA)bench],$(STORED),--no-compile)
-	@touch $(VENV)/installed $(VENV)/installed-dev $@
+	@$(call install,Ad Omnia,-e '.[dev$(COMMA)spark$(COMMA)bench]',$(STORED),--no-compile)
+	@touch $(VENV)/installed $(VENV)/installed-dev $(VENV)/installed-spark $@
 
 # Browser tests use the system's Chromium, best without its windows; root may fetch it, everybody else is told how.
 BROWSER := chromium-headless-shell
@@ -153,10 +159,11 @@ STORED := --config-settings=--build-option=--compression=stored
 # uv takes half as long as pip, which knows more places to fetch from and comes second. What they say goes to a log, which
 # is shown only when both fail. Of what only tests need Python compiles what is used.
 define install
-echo "Installing Ad Omnia into $(VENV) (once; about a minute) ..."; \
+echo "Installing $(1) into $(VENV) (once; about a minute) ..."; \
 pip='$(BIN)/python -m pip install --quiet --disable-pip-version-check'; \
-{ $$pip -c constraints.txt uv && $(BIN)/uv pip install --quiet --no-cache --python $(BIN)/python $(2) -c constraints.txt -e '$(1)' \
-  || $$pip $(3) $(2) -c constraints.txt -e '$(1)'; } > $(VENV)/install.log 2>&1 \
+{ { [ -x $(BIN)/uv ] || $$pip -c constraints.txt uv; } \
+    && $(BIN)/uv pip install --quiet --no-cache --python $(BIN)/python $(3) -c constraints.txt $(2) \
+  || $$pip $(4) $(3) -c constraints.txt $(2); } > $(VENV)/install.log 2>&1 \
   || { cat $(VENV)/install.log; echo "Installing failed; the lines above say why."; exit 1; }
 endef
 

@@ -30,6 +30,8 @@ from kit.oracles import FROM, TO
 from kit.trials import fewer_draws
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from adomnia.statistics.contract import ResultTable
 
 HIGHEST = (10**6, 10**5, 10**4, 10**3, 300, 99, 20)  # prices: how little noise can be drawn depends on the method
@@ -132,13 +134,30 @@ class Setting:
     seed: str = "short"
 
 
+def draw_data(kind: str, setting: Setting) -> Iterator[dict[str, np.ndarray]]:
+    """The data sets of a kind, which are the same for every case."""
+    random = np.random.default_rng(list(f"{setting.seed} {kind} {setting.rows}".encode()))
+    for _ in range(setting.repetitions):
+        yield draw_rows(KINDS[kind], setting.rows, random)
+
+
+@cache
+def draw_shortly(kind: str) -> tuple[dict[str, np.ndarray], ...]:
+    """Those of the short form, drawn once for all cases, none of which can write into them."""
+    drawn = tuple(draw_data(kind, Setting(REPETITIONS)))
+    for data in drawn:
+        for values in data.values():
+            values.setflags(write=False)
+    return drawn
+
+
 def judge(case: Case, kind: str, setting: Setting, change=None) -> Judged:
     """The intervals of many data sets of a kind, against the truth."""
     seed = f"{setting.seed} {kind} {setting.rows}"
-    statistic, random = case.build(frame_of(KINDS[kind])), np.random.default_rng(list(seed.encode()))
+    statistic, short = case.build(frame_of(KINDS[kind])), Setting(setting.repetitions)
     found = Judged({name: [] for name in case.covers}, {name: [] for name in case.covers})
-    for place in range(setting.repetitions):
-        data = draw_rows(KINDS[kind], setting.rows, random)
+    drawn = draw_shortly(kind)[: setting.repetitions] if setting == short else draw_data(kind, setting)
+    for place, data in enumerate(drawn):
         with fewer_draws():
             table = case.answer(statistic, Pure(setting.epsilon), data, f"{seed} {setting.epsilon} {place}")
             truth = find_truth(case, kind, data, table)

@@ -73,6 +73,8 @@ WITH_ARGUMENTS = (
     "SELECT * FROM crosstab(people, row => sex, column => city, weight => salary)",
     "SELECT * FROM frequencies(visits, factor => hospital, weight => cost, inference => 'data')",
 )
+# Questions that are measured otherwise at a price than a plan without one is.
+SUITED = (METHODS["logit"].example, METHODS["poisson"].example, *WITH_ARGUMENTS[:3])
 VARIANTS = (*ON_WHOLE_NUMBERS, *WITH_ARGUMENTS)
 NOT_OFFERED = {"spark": re.compile(r"FROM (poisson|logit)\(")}  # which need EXP
 
@@ -240,6 +242,23 @@ def test_the_second_look_finds_what_one_person_moves_with_whole_numbers_and_furt
     (statistic,), dialect = lower(text, hospital_catalog).statistics, load_engine(engine).dialect
     asked = [each for price in PRICES for each in (*statistic.rehearse(price), *next(statistic.steps(price)))]
     for query in dict.fromkeys(each.query for each in asked if each.query.form == "cells"):
+        statement = render((query,), dialect)
+        found = check_statement(statement, hospital_catalog, dialect, query.provable, (query.columns,))
+        assert found == (query.sensitivity(),)
+        for moved in moves_of(query):
+            assert_within(moved, query.sensitivity())
+
+
+@every_price
+@pytest.mark.parametrize("text", SUITED)
+def test_what_suits_a_price_passes_the_second_look_and_one_person_moves_it_no_further(text, price, hospital_catalog):
+    """It is what questions measure; without a price a plan is as the first versions measured it."""
+    plan, dialect = lower(text, hospital_catalog), load_engine("duckdb").dialect
+    (statistic,) = plan.statistics
+    suited = statistic.suit(price)
+    assert suited != statistic
+    executed(plan.with_statistics(lambda _: suited), price)  # within its event, or this is an error
+    for query in dict.fromkeys(each.query for each in suited.rehearse(price)):
         statement = render((query,), dialect)
         found = check_statement(statement, hospital_catalog, dialect, query.provable, (query.columns,))
         assert found == (query.sensitivity(),)

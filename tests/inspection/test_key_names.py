@@ -12,13 +12,16 @@ from adomnia.inspection.key_names import KeyRank, fold_name, read_key_name
 @pytest.mark.parametrize(
     ("concept", "names"),
     [
-        ("patient", "Patienten-Nr.|PatientID|patient_no|ID_patient|Número de paciente|patnr|患者ID|ID пациента"),
+        ("patient", "Patienten-Nr.|PatientID|patient_no|ID_patient|Número de paciente|patnr"),
+        ("patient", "患者ID|患者番号|ID пациента|N.º de paciente"),
         ("customer", "KundenNr|Kunden-Nr|N° client|cod_cliente|CUST_ID|custno|Kundennummer|customerNumber"),
         ("insured", "Versichertennummer|Krankenversichertennummer|insured_id"),
         ("person", "subject_id|SUBJECT_ID|usubjid|Person No.|PERSONID|Teilnehmer-ID|Probanden-ID|Individual ID"),
         ("student", "Schüler-Nr.|Schuelernummer|SCHUELERNR|student id|Matrikelnummer"),
         ("employee", "Personalnummer|empno|employee_id|Mitarbeiter-ID"),
+        ("member", "会員番号|Mitglieds-Nr"),
         ("ssn", "ssn|SSN"),
+        ("cedula", "Cédula|N.º de cédula"),
     ],
 )
 def test_keys_of_the_same_people_are_known_however_they_are_written(concept, names):

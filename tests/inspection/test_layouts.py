@@ -8,7 +8,7 @@ import pytest
 
 from adomnia.errors import Refusal
 from adomnia.inspection.files import find_tables
-from adomnia.inspection.layouts import Layout, find_encoding, find_layout, is_text_file
+from adomnia.inspection.layouts import Layout, find_encoding, find_layout, is_text_file, names_columns
 
 ROWS = "name;size\nZoë;1,5\nAda;2,25\n"
 
@@ -66,3 +66,42 @@ def test_a_file_of_another_kind_is_refused_with_the_way_to_convert_it(tmp_path, 
     (tmp_path / name).touch()
     with pytest.raises(Refusal, match=f"is of no kind that its ending tells. Fix: .*{fix}"):
         find_tables(tmp_path, [tmp_path / name])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Anna,34,C50",
+        "1001,Oslo",
+        "34.5,f",
+        "Anna,1980-01-31",
+        "Anna,31.1.80,Oslo",
+        "anna@example.org,f",
+        "-1,x",
+        "7,3,9,4",
+    ],
+)
+def test_a_file_that_begins_with_a_row_is_refused(tmp_path, line):
+    """It became the names of columns in the catalog, which is public."""
+    (tmp_path / "a.csv").write_text(f"{line}\n{line}\n")
+    for look in (False, True):
+        with pytest.raises(Refusal, match="begins with a row of values") as refused:
+            find_tables(tmp_path, [tmp_path / "a.csv"], look)
+        assert refused.value.fix == "write a line above it that names the columns"
+        assert refused.value.what == "File a.csv"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "name,size",
+        "country,2019,2020",
+        "0,1,2,3",
+        "id,400.5,401,401.5",
+        "place,1/22/20,1/23/20,1/24/20",
+        "Q1 2020,x",
+        "",
+    ],
+)
+def test_years_places_and_series_may_be_names_of_columns(line):
+    assert names_columns(line.split(","))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -114,6 +116,26 @@ def test_with_a_look_a_column_that_may_name_people_is_asked_about_and_categories
     assert "# t.wer. If nobody" in said
     path = write(tmp_path, "s.csv", "was,age", [(n % 3, n % 60) for n in range(200)])
     assert unit_of(*find_tables(tmp_path, [path], look=True)) == "row"
+
+
+@pytest.mark.parametrize("spelled", ["{}.0", "{}", "{}00000000000000000"])
+def test_with_a_look_a_key_that_repeats_is_found_however_its_numbers_are_written(tmp_path, spelled):
+    """pandas writes 1001.0 where some rows have no key; rows were proposed as the unit."""
+    rows = [("" if n % 50 == 0 else spelled.format(1001 + n % 70), n % 3) for n in range(200)]
+    path = write(tmp_path, "t.csv", "wer,was", rows)
+    assert "# t.wer. If nobody" in draft("d", find_tables(tmp_path, [path], look=True))
+
+
+def test_with_a_look_the_few_people_of_a_pilot_are_asked_about(tmp_path):
+    path = write(tmp_path, "t.csv", "wer,was", [(f"K{n // 3}", n % 3) for n in range(45)])
+    assert "# t.wer. If nobody" in draft("d", find_tables(tmp_path, [path], look=True))
+
+
+@pytest.mark.parametrize("kind", [pa.float64(), pa.decimal128(38, 0)])
+def test_with_a_look_a_key_is_found_that_a_program_stored_as_a_number(tmp_path, kind):
+    keys = pa.array([1001 + n % 70 for n in range(200)]).cast(kind)
+    pq.write_table(pa.table({"wer": keys, "was": pa.array([n % 70 + 0.5 for n in range(200)])}), tmp_path / "t.parquet")
+    assert "# t.wer. If nobody" in draft("d", find_tables(tmp_path, [tmp_path / "t.parquet"], look=True))
 
 
 def test_with_a_look_a_word_for_people_with_few_values_names_none(tmp_path):

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 import pytest
+from _pytest.config import default_plugins
 
 from kit.waiting import HANG_SECONDS
 from mutants.child import ENVIRONMENT, PROJECT, run_in_child
@@ -40,6 +41,7 @@ RED_BY_ASSERTION = re.compile(r"^FAILED .* - (AssertionError|assert |Failed: DID
 IMPORTED = ["argon2", "cryptography.hazmat.primitives.ciphers.aead", "duckdb", "fastapi", "httpx", "mpmath", "numpy"]
 IMPORTED += ["hypothesis.strategies", "pandas", "prometheus_client", "pyarrow.dataset", "pyarrow.parquet", "pydantic"]
 IMPORTED += ["jinja2", "pdb", "pytest", "rich.console", "scipy.stats", "sqlglot.dialects.duckdb", "sqlite3", "typer"]
+IMPORTED += ["pyexpat", "readline", "xml.etree.ElementTree", *(f"_pytest.{name}" for name in default_plugins)]
 SOURCES = {
     ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): path
     for root in (PROJECT / "src", PROJECT / "tests")

@@ -8,8 +8,11 @@ import re
 import numpy as np
 import pytest
 
+from adomnia.curator.executor import Executor
 from adomnia.session.answer import Answer
 from adomnia.session.columns import KeyColumn
+from adomnia.statistics.contract import Measured
+from kit.hospital import curated
 
 GROUPED = "SELECT sex, member, COUNT(*) AS n, AVG(salary) AS pay FROM people GROUP BY sex, member"
 
@@ -157,3 +160,35 @@ def test_a_sum_too_large_for_64_bits_is_exact_to_the_double(alice):
     exact = sum(salary**2 * 1e6 for salary in (10_000.0, 50_000.0, 90_000.0, 120_000.0, 499_999.0))
     ((lower, upper),) = answer.interval("s")
     assert lower <= exact <= upper
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GROUPED,
+        "SELECT * FROM poisson(people, formula => 'age ~ score')",
+        "SELECT * FROM kaplan_meier(people, time => age, event => member, intervals => 7)",
+        "SELECT * FROM correlation_test(people, column => age, other => salary)",
+        "SELECT * FROM crosstab(people, row => sex, column => city)",
+    ],
+)
+def test_of_other_rows_that_were_measured_alike_everything_it_says_is_the_same(text, alice, catalog, monkeypatch):
+    """Values, intervals, notes and figures follow from the noisy integers: what nobody paid for is in none of them."""
+    release, kept = Executor._release, []
+
+    def keep(self, measure, exact):
+        kept.append(release(self, measure, exact))
+        return kept[-1]
+
+    def repeat(self, measure, exact):
+        return Measured(kept.pop(0).values, release(self, measure, exact).mechanism)
+
+    monkeypatch.setattr(Executor, "_release", keep)
+    first = alice.sql(text, epsilon=1)
+    monkeypatch.setattr(Executor, "_release", repeat)
+    with curated(catalog, [], []) as empty:
+        second = empty.session("alice").sql(text, epsilon=1)
+    assert not kept
+    assert second.records() == first.records()
+    for said in ("notes", "figure", "caps", "model", "product"):
+        assert str(getattr(second, said)) == str(getattr(first, said)), said

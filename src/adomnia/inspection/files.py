@@ -14,7 +14,7 @@ from adomnia.engines.registry import load_engine
 from adomnia.errors import Refusal
 from adomnia.inspection.databases import is_database, list_tables
 from adomnia.inspection.found_tables import FoundTable
-from adomnia.inspection.layouts import find_layout, find_other_layout, is_text_file
+from adomnia.inspection.layouts import find_layout, find_other_layout, is_text_file, names_columns
 from adomnia.inspection.looks import look_at_keys, look_at_table
 from adomnia.postgres import check_url, describe
 
@@ -73,6 +73,9 @@ def _read_tables(file: Path, source: str) -> Iterator[FoundTable]:
         yield FoundTable(name, source, _read_header(file))
         return
     layout = find_layout(file)
+    if not names_columns(layout.header):  # it would be in the catalog, which is public
+        why, fix = "begins with a row of values, not with a header", "write a line above it that names the columns"
+        raise Refusal(f"File {file.name}", why, fix)
     yield FoundTable(name, source, [(each, "") for each in layout.header], spelling=find_other_layout(file, USUAL_CSV))
 
 

@@ -111,6 +111,14 @@ class FoundColumn:
     @property
     def may_be_key(self) -> bool:
         """Whether its values could be keys: its name says so, or is none of a measure, and they are whole or texts."""
+        return self.may_hold_keys and (
+            self.key.rank > KeyRank.NONE or self.type in {"text", "integer"} or self.count is not None
+        )
+
+    @property
+    def may_hold_keys(self) -> bool:
+        """The same, or they are numbers: of a key, programs write 1001.0 where some rows have none."""
         if self.type is None:
             return False
-        return self.key.rank > KeyRank.NONE or (guess_type(self.name) == "text" and self.type in {"text", "integer"})
+        kinds = {"text", "integer", "number"}
+        return self.key.rank > KeyRank.NONE or (guess_type(self.name) == "text" and self.type in kinds)

@@ -38,6 +38,7 @@ class KeyName:
 
 _NO_KEY = KeyName(KeyRank.NONE)
 _CAPITALS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_NUMERO = re.compile(r"\bn[.\s]+(?=[º°])")  # N.º, as Spanish writes it
 _SHORTEST = 2
 _LONG = 7  # letters of a word that may end a compound: shorter ones end many another word
 _PLURALS = ("", "e", "en", "n", "s", "es", "er")
@@ -166,7 +167,8 @@ def _singular(word: str) -> str:
 
 
 def _split(written: str) -> list[str]:
-    plain = unicodedata.normalize("NFKD", _CAPITALS.sub(" ", written).casefold().replace("°", "o"))
+    small = _NUMERO.sub("n", _CAPITALS.sub(" ", written).casefold())
+    plain = unicodedata.normalize("NFKD", small.replace("°", "o"))
     letters = "".join(letter for letter in plain if not unicodedata.combining(letter))
     return [_fold_umlauts(word) for word in re.split(r"[\W_]+", letters) if word]
 

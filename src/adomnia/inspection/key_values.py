@@ -27,6 +27,7 @@ _FEWEST = 20  # different values: fewer are those of a category
 _ROWS_OF_CATEGORY = 10  # for each of its values, on average
 _SHARE = 20  # a key of people has at least one value in that many rows
 _MOSTLY = 0.9  # of the values of a link, which are those of the other column
+_FRACTION = "COUNT(CASE WHEN NOT REGEXP_FULL_MATCH({0}, '[+-]?[0-9]+([.]0*)?') THEN 1 END)"
 _COVERED = 0.5  # of the values of the other column: ages are among the numbers of people, and are few of them
 
 
@@ -59,7 +60,7 @@ class KeyCount:
     @property
     def may_name_people(self) -> bool:
         """Whether values repeat, and are as many as people might be."""
-        return self.repeats and self.distinct >= _FEWEST and self.distinct * _SHARE >= self.filled
+        return self.repeats and not self.is_category and self.distinct * _SHARE >= self.filled
 
     @property
     def rows_per_value(self) -> float:
@@ -69,7 +70,10 @@ class KeyCount:
 
 @dataclass(frozen=True)
 class KeyReader:
-    """Some columns of one table, by the names that the file has, as keys that other tables' keys compare with."""
+    """Some columns of one table, by the names that the file has, as keys that other tables' keys compare with.
+
+    Those in `numbers` are keys only if all of their values are whole.
+    """
 
     reader: SourceReader
     run: Run
@@ -78,14 +82,19 @@ class KeyReader:
     source_table: str | None
     csv: CsvFormat
     columns: tuple[str, ...]
+    numbers: frozenset[str] = frozenset()
 
     def count(self) -> dict[str, KeyCount]:
         """How often the values of each column repeat."""
-        counts = ", ".join(f"COUNT({key}), COUNT(DISTINCT {key})" for key in self._keys)
+        counts = ", ".join(f"COUNT({key}), COUNT(DISTINCT {key}), {_FRACTION.format(key)}" for key in self._keys)
         (found,) = self.run(f"SELECT {counts} FROM {self._source.relation}")
-        numbers = [int(str(number)) for number in found]
-        pairs = zip(numbers[::2], numbers[1::2], strict=True)
-        return {written: KeyCount(*pair) for written, pair in zip(self.columns, pairs, strict=True)}
+        counted = [int(str(number)) for number in found]
+        triples = zip(self.columns, counted[::3], counted[1::3], counted[2::3], strict=True)
+        return {
+            written: KeyCount(filled, distinct)
+            for written, filled, distinct, fractions in triples
+            if written not in self.numbers or not fractions
+        }
 
     def values(self, written: str) -> str:
         """SQL of the different values of a column, which are read once."""

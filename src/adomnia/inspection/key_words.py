@@ -19,20 +19,20 @@ PEOPLE = {
     "patient": "patient pat pt pacient pazient pacjent пациент 患者",
     "person": "person people persona personne pessoa osob individu individual proband subject subj usubj participant "
     "partecipant teilnehmer respondent befragt respondant encuestad interviewee volunteer panelist resident bewohner "
-    "bürger citizen cittadin ciudadan einwohner voter wähler donor spender",
+    "bürger citizen cittadin ciudadan einwohner voter wähler donor spender 個人 住民 被験者",
     "customer": "customer cust kund kd client klient consumer konsument shopper buyer käufer acheteur comprador "
     "клиент 顧客",
     "insured": "versichert versicherungsnehmer assur assicurat asegurad segurad insured policyholder bene beneficiar "
-    "beneficiary enrollee",
-    "member": "member mbr mitglied miembr membr socio adherent subscriber abonnent abonad",
-    "user": "user nutzer benutzer usuari utilisateur utent visitor besucher guest gast",
+    "beneficiary enrollee 被保険者",
+    "member": "member mbr mitglied miembr membr socio adherent subscriber abonnent abonad 会員",
+    "user": "user nutzer benutzer usuari utilisateur utent visitor besucher guest gast 利用者",
     "employee": "employe emp mitarbeiter personal beschäftigt salari emplead dipendent worker staff arbeitnehmer "
-    "pracownik",
-    "student": "student studierend schüler pupil elev alumn alun uczen learner matrikel 学生",
+    "pracownik 社員 職員 従業員",
+    "student": "student studierend schüler pupil elev alumn alun uczen learner matrikel 学生 学籍 生徒",
     "traveller": "passenger driver fahrer fahrgast",
     "player": "player athlet spieler joueur jugador",
-    "household": "household haushalt menage hogar famiglia family familie famille",
-    "account": "account acct konto kontoinhaber compte cuenta",
+    "household": "household haushalt menage hogar famiglia family familie famille 世帯",
+    "account": "account acct konto kontoinhaber compte cuenta 口座",
     "applicant": "applicant bewerber candidat kandidat defendant inmate tenant mieter borrower debtor schuldner holder "
     "inhaber",
     "child": "child enfant mother mutter baby infant",
@@ -40,7 +40,8 @@ PEOPLE = {
 # Keys of people by themselves, and names by which people call themselves, which may change or be shared.
 OWN_KEYS = (
     "ssn mrn nhs nino pesel nif dni nie cpf bsn cnp nir insee ahv svnr pseudonym passport reisepass passeport ausweis "
-    "steuer fiscale sozialversicherung aadhaar pid uid"
+    "steuer fiscale sozialversicherung aadhaar pid uid "
+    "cedula curp cpr hetu"
 )
 HANDLES = "email mail username login"
 EVENTS = (
@@ -68,8 +69,8 @@ FILLERS = (
     "de du des der die das di del della la le les el los the of a an d l o anon anonym pseudo pseudonymized unique "
     "study studien internal intern external extern global local hashed orig original encrypted"
 )
-# How compounds end in one, the longest first: Kundennummer, custno.
+# How compounds end in one, the longest first: Kundennummer, custno; and 患者番号, which has no spaces.
 JOINED = (
     *("kennzeichen", "schlussel", "nummer", "number", "numero", "kennung", "code"),
-    *("uuid", "guid", "num", "key", "nr", "id", "no"),
+    *("uuid", "guid", "num", "key", "nr", "id", "no", "番号"),
 )

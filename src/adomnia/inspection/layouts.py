@@ -7,12 +7,13 @@ import csv
 import gzip
 import re
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, BinaryIO
 
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from adomnia.catalog.model import CsvFormat
@@ -23,6 +24,11 @@ _FIRST_LINES = 20
 _DELIMITERS = (",", ";", "\t", "|")
 _BOMS = ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _SEPARATOR = re.compile("sep=(.)\\r?\\n?", re.IGNORECASE)  # the first line of a file that Excel wrote
+_NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?")
+_DAY = re.compile(r"\d{1,4}([-./])\d{1,2}\1\d{1,4}([ T].*)?")
+_ADDRESS = re.compile(r"[^@\s]+@[^@\s]+\.\w+")
+_YEARS = range(1800, 2200)
+_SERIES = 3  # so many days, or numbers that rise, name the columns of a series
 _WINDOWS = range(0x80, 0xA0)  # letters of Windows-1252, control characters of Latin-1
 
 
@@ -71,6 +77,24 @@ def find_other_layout(path: Path, declared: CsvFormat) -> dict[str, str]:
     written = {"delimiter": found.delimiter, "encoding": found.encoding}
     said = {"delimiter": declared.delimiter or USUAL[text_suffix(path)], "encoding": declared.encoding}
     return {key: value for key, value in written.items() if value != said[key]}
+
+
+def names_columns(line: Sequence[str]) -> bool:
+    """Whether the first line of a file may be its header: the row of a person is none.
+
+    >>> names_columns(["id", "2023", "2024"]), names_columns(["0", "1"]), names_columns(["Anna", "34", "1990-02-01"])
+    (True, True, False)
+    """
+    fields = [field.strip() for field in line]
+    days = [field for field in fields if _DAY.fullmatch(field)]
+    if any(map(_ADDRESS.fullmatch, fields)) or 0 < len(days) < _SERIES:
+        return False
+    numbers = [
+        (place, float(field.replace(",", "."))) for place, field in enumerate(fields) if _NUMBER.fullmatch(field)
+    ]
+    values = [number for place, number in numbers if number not in _YEARS and number not in {place, place + 1}]
+    rising = all(one < other for (_, one), (_, other) in pairwise(numbers))
+    return not values or (rising and len(numbers) >= _SERIES)
 
 
 def read_encoding(path: Path) -> str:

@@ -56,7 +56,8 @@ def look_at_keys(tables: Sequence[FoundTable], paths: Sequence[Path]) -> list[Fo
                 path,
                 table.source_table,
                 replace(_read_layout(table), null=tuple(table.spelling.get("null", ()))),
-                tuple(column.written for column in table.columns() if column.may_be_key),
+                tuple(column.written for column in table.columns() if column.may_hold_keys),
+                frozenset(column.written for column in table.columns() if not column.may_be_key),
             )
             for table, path in zip(tables, paths, strict=True)
         ]

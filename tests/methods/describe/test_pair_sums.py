@@ -58,6 +58,19 @@ def test_intervals_hold_for_the_population(law, price):
         assert not covers_as_often(blind, draws, 0.94)
 
 
+def test_sampling_of_a_correlation_is_allowed_for_where_noise_hides_fourth_moments():
+    """Of 200 people noise left less than nothing of it in one answer of ten, and 4 intervals of 5 held."""
+    random, ends = np.random.default_rng(8), []
+    for seed in range(300):
+        found = sums(draw(random, 200), Pure(6), CORRELATION, seed).correlation()
+        ends.append(np.ravel(found.interval(0.95, 1)))
+    assert covers_as_often(sum(low <= 0.6 <= high for low, high in ends), 300, 0.94)
+    widths = np.diff(ends).ravel()
+    sampled = 2 * 1.96 * (1 - 0.6**2) / np.sqrt(200)
+    assert widths.min() > sampled
+    assert np.median(widths) < 1.8 * sampled
+
+
 MONEY = frame({"x": (0, 10**6), "y": (0, 10**6)})
 
 

@@ -213,6 +213,16 @@ def test_a_response_far_below_one_is_refused_before_data():
         build("y ~ x", given=tiny)
 
 
+def test_a_response_whose_squares_are_no_numbers_is_refused_before_data():
+    """They ended in a bare OverflowError, or in a failure after payment."""
+    huge = frame({"y": (0, 1e160), "x": (-1, 1)})
+    with pytest.raises(BadArgument, match=r"may be 1e\+160"):
+        build("y ~ x", given=huge)
+    large = build("y ~ x", given=frame({"y": (0, 1e100), "x": (-1, 1)}))
+    for price in (Pure(1), Concentrated(1)):
+        assert large.suit(price).rehearse(price)
+
+
 DAYS = frame({"y": (0, 60), "x": (-1, 1), "days": (1, 90)}, {"city": ("A", "B")}, whole=("y", "days"))
 
 

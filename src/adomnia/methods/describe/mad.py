@@ -90,7 +90,9 @@ def _slope(found: CutQuantile, sides: Floats) -> tuple[float, float]:
     If the median is off by e, the answer is by e * (left - right) / (left + right), of the rows on each side that lie
     near the answer; both errors share the rows that are below the median and no farther from it than the answer.
     """
-    low, high = (np.searchsorted(found.edges, [found.found * (1 + way)])[0] for way in (-0.25, 0.25))
+    # Only between edges: half of all rows lie beyond them, and most are far from the answer.
+    near = np.searchsorted(found.edges, [found.found * 0.75, found.found * 1.25])
+    low, high = np.clip(near, 1, len(found.edges) - 1)
     left, right = (float(side[low : high + 1].sum()) for side in sides)
     noise = np.sqrt(found.cumulants[0] * (high - low + 1))
     inside = np.searchsorted(found.edges, found.found, side="right")

@@ -102,14 +102,22 @@ class PairSums:
 
     def moment(self, first: int, second: int) -> float:
         """The mean of such a product."""
-        return float((self.sums * self.product(first, second)).sum() / max(self.rows, 1.0))
+        return self._mean(self.product(first, second))
+
+    def _mean(self, combination: Floats) -> float:
+        return float((self.sums * combination).sum() / max(self.rows, 1.0))
+
+    @cached_property
+    def _noise(self) -> tuple[float, float]:
+        """The variance and the fourth cumulant of the noise of each sum."""
+        variance, fourth = noise_cumulants(self.measured)
+        return variance / self._whole**2, fourth / self._whole**4
 
     def _ratio(
         self, top: Floats, bottom: Floats, sampling: tuple[float, float, float], limits: tuple[float, float]
     ) -> NoisyRatio:
         """The quotient of two combinations of the sums; `sampling` is the variance of one row's part in the error."""
-        variance, fourth = noise_cumulants(self.measured)
-        variance, fourth = variance / self._whole**2, fourth / self._whole**4
+        variance, fourth = self._noise
         sampled = max(self.rows, 1.0) * self.population
         noises = ((top * top).sum(), (top * bottom).sum(), (bottom * bottom).sum())
         a, b, c = (np.array([variance * noise + sampled * each]) for noise, each in zip(noises, sampling, strict=True))
@@ -137,8 +145,11 @@ class PairSums:
         spreads = self.moment(2, 0) - added[0], self.moment(0, 2) - added[1]
         unit = float(np.sqrt(max(spreads[1], _TINY) / max(spreads[0], _TINY)))
         bottom = (unit * squares[0] + squares[1] / unit) / 2
-        sampling = self._correlation_sampling(unit, added) if self.population else (0.0, 0.0, 0.0)
-        found = self._ratio(self.product(1, 1), bottom, sampling, (-1.0, 1.0))
+        top, limits, sampling = self.product(1, 1), (-1.0, 1.0), (0.0, 0.0, 0.0)
+        found = self._ratio(top, bottom, sampling, limits)
+        if self.population and found.bottom[0] > 0:
+            sampling = self._correlation_sampling(unit, added, found)
+            found = self._ratio(top, bottom, sampling, limits)
         if min(spreads) <= 0:
             found = NoisyRatio(found.top, np.zeros(1), found.variance, found.fourth, found.limits)
         inner = np.maximum(spreads, _TINY)
@@ -147,13 +158,38 @@ class PairSums:
         rounding = np.abs(found.values[0]) * (added / inner).sum() / 2 if self.population else turned
         return found.estimate("noisy covariance / root of the noisy variances", rounding=min(float(rounding), 2.0))
 
-    def _correlation_sampling(self, unit: float, added: tuple[float, float]) -> tuple[float, float, float]:
-        """The second moments of one row's parts in the numerator and in the divisor of a correlation."""
-        one, two = added
-        straight = max(self.moment(2, 2), 0.0)
-        inclined = self.moment(3, 1) - one * self.moment(1, 1), self.moment(1, 3) - two * self.moment(1, 1)
-        first = self.moment(4, 0) - 2 * one * self.moment(2, 0) + one**2
-        second = self.moment(0, 4) - 2 * two * self.moment(0, 2) + two**2
-        both = straight - one * self.moment(0, 2) - two * self.moment(2, 0) + one * two
+    def _correlation_sampling(
+        self, unit: float, added: tuple[float, float], plain: NoisyRatio
+    ) -> tuple[float, float, float]:
+        """The second moments of one row's parts in the numerator and in the divisor of a correlation.
+
+        Noise hides fourth moments long before it hides second ones, and may leave less than nothing of them. Then they
+        are drawn towards those of normal values, which differ from them by their own size or so: with the weights of
+        least squared error (James & Stein 1961), by the variance of the noise. What they say of heavy tails stands.
+        """
+        parts, value = self._correlation_parts(unit, added), float(plain.values[0])
+        spread = max((self.moment(2, 0) - added[0]) * (self.moment(0, 2) - added[1]), 0.0)
+        found = np.array([self._mean(part) for part in parts])
+        (noise, _), rows = self._noise, max(self.rows, 1.0)
+        a, b, c = (float(each[0]) for each in plain.variance)
+        # What noise adds to the square of a correlation is no part of it.
+        beside = (a - 2 * b * value + c * value**2) / float(plain.bottom[0]) ** 2
+        r = np.sign(value) * np.sqrt(max(value**2 - beside, 0.0))
+        normal = spread * np.array([1 + 2 * r**2, 3 * r, 2 + r**2])
+        powers = np.array([1.0, -2 * value, value**2])
+        expected = rows * float(powers @ normal)
+        hidden = noise * float((np.tensordot(powers, parts, 1) ** 2).sum())
+        weight = expected**2 / max(expected**2 + hidden, _TINY) if rows * float(powers @ found) < expected else 1.0
+        straight, inclined, square = (weight * found + (1 - weight) * normal).tolist()
+        return straight, inclined, square
+
+    def _correlation_parts(self, unit: float, added: tuple[float, float]) -> Floats:
+        """The combinations of the sums that these moments are the means of."""
+        (one, two), crossed = added, self.product(1, 1)
+        straight = self.product(2, 2)
+        inclined = self.product(3, 1) - one * crossed, self.product(1, 3) - two * crossed
+        first = self.product(4, 0) - 2 * one * self.product(2, 0) + one**2
+        second = self.product(0, 4) - 2 * two * self.product(0, 2) + two**2
+        both = straight - one * self.product(0, 2) - two * self.product(2, 0) + one * two
         square = (unit**2 * first + 2 * both + second / unit**2) / 4
-        return straight, (unit * inclined[0] + inclined[1] / unit) / 2, max(square, 0.0)
+        return np.stack([straight, (unit * inclined[0] + inclined[1] / unit) / 2, square])

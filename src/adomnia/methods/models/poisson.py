@@ -21,6 +21,7 @@ _LOWEST = -30
 _LEAST_SHARE = 1e-3  # of the largest number, where a start is looked for
 _UNIT = 2**20
 _LEAST_BOUND = 1e-6  # of the upper end of responses: their means are told from 0 far below
+_MOST_BOUND = 1e100  # of the same: squares of residuals and of noise are still numbers
 
 
 @dataclass(frozen=True)
@@ -116,6 +117,9 @@ def _build(frame: Frame, arguments: Arguments) -> Poisson:
     if bounds.upper < _LEAST_BOUND:
         why = f"explains {design.response.name}, which is {float(bounds.upper):g} at most"
         raise BadArgument(ARGUMENT, why, "multiply it in the SELECT, as by 1,000: the intercept grows by LN(1000)")
+    if bounds.upper > _MOST_BOUND:
+        why = f"explains {design.response.name}, which may be {float(bounds.upper):g}"
+        raise BadArgument(ARGUMENT, why, "bound it by what there can be, as CLAMP(..., 0, 1000000) in the SELECT")
     check_model(frame.relation, design, arguments["inference"])
     rows, offset = design.complete_cases(frame.relation), _read_exposure(arguments.get("exposure"))
     weights = read_weights(arguments)

@@ -106,6 +106,11 @@ class RankCorrelation(SeveralRounds):
         follows from the other: bins hide the same share of what is divided and of what it is divided by.
         """
 
+    @staticmethod
+    def list_candidates(found: Floats, margins: Margins) -> Floats:  # noqa: ARG004 - a subclass may have more
+        """What the correlation of all ranks may be, on the first axis, where these two were found."""
+        return found
+
     @property
     def _cuts(self) -> RankCuts:
         return RankCuts(self.relation, self.by, (self.column, self.other), self.bins)
@@ -123,13 +128,22 @@ class RankCorrelation(SeveralRounds):
         histograms = Histograms(flat, self.by)
         shape = rows.measured.values.shape
 
-        def correlate(counts: Floats) -> Floats:
+        def read(counts: Floats) -> tuple[Floats, Margins]:
             table = counts[..., 0, :].reshape(*counts.shape[:-2], *shape)
-            margins = [
+            first, second = (
                 Margin(project(table.sum(axis=axis)), tied) for axis, tied in zip((-1, -2), rows.tied, strict=True)
-            ]
-            total = np.maximum(table.sum(axis=(-1, -2), keepdims=True), 1.0)
-            return np.stack(self.correlate(table / total, (margins[0], margins[1])))
+            )
+            return table / np.maximum(table.sum(axis=(-1, -2), keepdims=True), 1.0), (first, second)
+
+        def correlate(counts: Floats) -> Floats:
+            return np.stack(self.correlate(*read(counts)))
+
+        @lru_cache(maxsize=1)
+        def margins() -> Margins:
+            return read(histograms.counts)[1]
+
+        def list_candidates(counts: Floats) -> Floats:
+            return self.list_candidates(correlate(counts), margins())
 
         def compare(counts: Floats) -> Floats:
             return np.where(histograms.are_lost(counts), 0.0, correlate(counts)[0])
@@ -144,14 +158,14 @@ class RankCorrelation(SeveralRounds):
 
         @lru_cache(maxsize=1)
         def errors() -> Floats:
-            again = correlate(histograms.simulate(shares, f"{self.name} intervals"))
-            return again - correlate(shares * max(float(histograms.rows[0]), 1.0))[:, None]
+            again = list_candidates(histograms.simulate(shares, f"{self.name} intervals"))
+            return again - list_candidates(shares * max(float(histograms.rows[0]), 1.0))[:, None]
 
         def interval(confidence: float, cells: int) -> Bounds:
             if lost:
                 return -np.ones(1), np.ones(1)
             reach = np.array([NullLaw(each).distance(confidence, cells) for each in errors()])
-            found = correlate(histograms.counts)
+            found = list_candidates(histograms.counts)
             return np.clip([(found - reach).min()], -1.0, 1.0), np.clip([(found + reach).max()], -1.0, 1.0)
 
         return tabulate_test(
