@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from math import exp
 
@@ -69,7 +70,10 @@ def test_ranks_that_fall_are_pooled():
     assert isotonic(np.array([3.0, 2.0, 1.0])).tolist() == [2, 2, 2]
 
 
-def one(across, inner, edges=(10, 20, 30, 41, 51), price=None):
+EDGES = (10, 20, 30, 41, 51)
+
+
+def one(across, inner, edges=EDGES, price=None):
     law = Brackets((HALF,), 101, Fraction(1), price or Pure(100))
     return Bracket.read(law, np.array(law.lay_out([10, 30, 50], edges, [across, *inner], MANY)), 0)
 
@@ -98,6 +102,29 @@ def test_an_end_beyond_the_value_is_found_where_hardly_any_noise_would_explain_i
     left = [0] * (earlier.room - 3)
     old = np.array([3, -1, 40, -1, -1, 60, -1, 20, 30, 50, *left, 100, 400, 200, 300, *left, 1000])
     assert Bracket.read(earlier, old, 0).bounds(0.05) == (20, 49)
+
+
+@pytest.mark.parametrize("level", [0.02, 0.05, 0.3])
+def test_both_ends_together_have_the_chance_to_miss(level):
+    """An edge near its end has nine tenths of it, one far from it the rest: the rows that each takes to pass say so."""
+
+    def needed(at):
+        """So many rows too few below a cut move the lower end there."""
+        places = np.arange(5)
+        for rows in np.arange(0, 400, 0.25):
+            excess = np.where(places < at, -1e6, np.where(places > at, 1e6, -rows))
+            if replace(one(0, [0.0] * 4), excess=excess).bounds(level)[0] == EDGES[at]:
+                return rows
+        raise AssertionError("No number of rows does.")
+
+    bracket = one(0, [0.0] * 4)
+    for at, part in (
+        (2, 0.9),
+        (3, 0.1),
+    ):  # the value is 30: the cut at 30 is near the lower end, that at 41 far from it
+        rows = needed(at)
+        assert tail(bracket.noise, rows - 0.25, bracket.weights[at]) <= part * level * 1.0001
+        assert tail(bracket.noise, rows - 0.5, bracket.weights[at]) > part * level
 
 
 def test_both_prices_know_their_noise():
