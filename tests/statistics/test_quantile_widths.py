@@ -47,17 +47,13 @@ COLUMNS = {
 }
 
 
-def find_round_numbers(domain):
-    return RoundNumbers.of(domain)
-
-
 def spans(name, rows, share, price, *, draws=DRAWS, seed=0):  # noqa: PLR0913 - a column, a question, and chance
     """Of each draw: ranks to leave the interval by, whether it holds the quantile, and how far off the value is."""
     held, domain = COLUMNS[name](np.random.default_rng(seed), rows)
     values = domain.width + 1
     held, rank = np.sort(held), float(share) * rows
     true = held[max(0, int(np.ceil(rank - 1e-9)) - 1)]
-    law, found = Brackets((share,), values, Fraction(1), price, find_round_numbers(domain)), []
+    law, found = Brackets((share,), values, Fraction(1), price, RoundNumbers.of(domain)), []
     for numbers in drawn(law, held.tolist(), draws, seed + 1):
         bracket = Bracket.read(law, numbers, 0)
         (low, high), value = bracket.bounds(ALPHA), bracket.estimate(ALPHA)
@@ -91,7 +87,7 @@ def spans_of_many_rows(name):
 def test_where_values_lie_apart_on_a_fine_grid_intervals_are_narrow_as_well(name, monkeypatch):
     """A mean of 1 and 9; it is 47 and 27 where a value of a gap is as likely to be chosen as one that people write."""
     assert spans_of_many_rows(name) < 18
-    monkeypatch.setattr("statistics.test_quantile_widths.find_round_numbers", lambda _: None)
+    monkeypatch.setattr(RoundNumbers, "of", lambda _: None)
     assert spans_of_many_rows(name) > 18
 
 
