@@ -309,7 +309,7 @@ METHOD_CASES = (
         dict.fromkeys(("estimate", "standard_error"), 0.02),
         _MODEL,
         covers=_estimate(1, "itself", rows=(1, 2)),
-        covered=NOT_HEAVY,
+        covered=FEW_ZEROS,
     ),
     _ask(
         "ridge",
@@ -346,7 +346,7 @@ METHOD_CASES = (
         _MODEL,
         why="as of logit",
         covers=_estimate(1, "itself", rows=(1, 2)),
-        covered=NOT_HEAVY,
+        covered=FEW_ZEROS,
         released=True,
         slow=True,
     ),

@@ -5,11 +5,9 @@ columns (the score), and of the products of columns in the rows whose residuals 
 first has a reach that no residual exceeds, which is least squares. Between rounds the scale is the median size of the
 residuals. The last step has the sandwich of score, noise and information as its covariance (Huber 1967): the squares of
 residuals that were cut are 1, in reaches, and those of the others are taken to be no larger than of nearly even ones.
-With the last sums the squares of what rows add to coefficients are measured: variances are larger where residuals have
-no one spread (influence.py).
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -26,9 +24,8 @@ from adomnia.methods.models.coefficients import RETURNS, Coefficients
 from adomnia.methods.models.design import Design, build_design
 from adomnia.methods.models.evidence import Coordinates, Evidence, Span, shorten
 from adomnia.methods.models.formula import ARGUMENT
-from adomnia.methods.models.influence import MOST_INFLUENCES, Influences, InfluenceSums, widen
-from adomnia.methods.models.newton import FAR_VALUES, check_model
-from adomnia.methods.models.outset import Outset, Scene
+from adomnia.methods.models.newton import check_model
+from adomnia.methods.models.outset import REACH, Outset, Scene
 from adomnia.methods.models.predictor import LARGEST_COEFFICIENT, round_coefficient, scale, write_predictor
 from adomnia.methods.models.regression import FORMULA
 from adomnia.methods.models.weighted_sums import Multiplier, NoisySums, Source, SumLayout, lay_out
@@ -49,7 +46,6 @@ _FIRST = Fraction(8, 100), Fraction(26, 100)
 _MIDDLE = Fraction(8, 100), Fraction(3, 100)
 _LAST = Fraction(37, 100), Fraction(10, 100)
 _SCALES = Fraction(4, 100), Fraction(4, 100)
-_SPREADS = Fraction(1, 20)  # for the squares of influences, before all that
 _SQUARE = 0.3  # the mean square of residuals within the reach; 0.26 of normal ones, 1/3 of evenly spread ones
 _LEAST_INSIDE = 0.2
 _RESIDUALS = Numbers(-1, 1, Fraction(1, 2**15))
@@ -64,6 +60,9 @@ _UNSETTLED = 2.0  # and one that nothing can be said after
 _VAGUE = 0.5  # in half widths of the response's bounds: a standard error of its mean that tells nothing
 _LARGEST_SIZE = 1.05  # the median size of residuals beyond which the fit is worse than none
 _STEPS_OF_A_BLOCK = 150
+_BESIDE = 0.5  # of the standard error that sampling makes: the most that noise may, where columns are not cut at 3.5 sd
+_CLEAR = 5.0  # times its noise: the least that the products of a column with itself are to have
+_FEWEST = 4.0  # rows
 
 _Parts: TypeAlias = tuple[Fraction, Fraction]  # of the price, for the score and for the information
 _Found = TypeVar("_Found")
@@ -88,7 +87,7 @@ class HuberRegression(SeveralRounds):
     Guarantee   all rounds composed; between them is post-processing.
     Bias        clamping; values of columns that explain are cut at a released range in the sums. Intervals are about
                 the coefficients at the released scale.
-    Cite        Huber 1964, 1973; Huber 1967, White 1980 (the covariance); Dwork & Lei 2009 (private robust statistics).
+    Cite        Huber 1964, 1973; Huber 1967 (the covariance); Dwork & Lei 2009 (private robust statistics).
     """
 
     tag: ClassVar[str] = "HuberRegression"
@@ -98,12 +97,11 @@ class HuberRegression(SeveralRounds):
     inference: str
     k: Fraction
     confidence: Fraction
-    sandwich: bool = field(default=False, metadata={LATER: True})  # the squares of influences; as in version 0.1.0
+    cautious: bool = field(default=False, metadata={LATER: True})  # False: as answers of version 0.1.0 were measured
 
     def suit(self, _price: Price) -> Self:
-        """With standard errors for residuals of any spread, if they are about people."""
-        told = self.inference == "population" and len(self.design.columns) <= MOST_INFLUENCES
-        return replace(self, sandwich=told)
+        """With columns that are cut only where noise asks for it."""
+        return replace(self, cautious=True)
 
     @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
@@ -111,46 +109,32 @@ class HuberRegression(SeveralRounds):
 
         So the rounds lose no more than the sums of their parts, in squares neither.
         """
-        whole, start = Pure(self._rest), self._start
+        whole, start = Pure(1), self._start
         parts = (_FIRST[0] + _MIDDLE[0] + _LAST[0], _FIRST[1] + _MIDDLE[1] + _LAST[1])
         found = [(each.query, each.price.epsilon) for each in self._ask(whole, parts, start)]  # type: ignore[union-attr]  # as asked
         (first, part), others = found[0], found[1:]
-        spreads = [(self._write_influences(start).query, _SPREADS)] if self.sandwich else []
-        return ((first, part + sum(_SCALES) * self._rest), *others, *spreads)
-
-    @property
-    def _rest(self) -> Fraction:
-        """The part of the price that all other rounds share."""
-        return 1 - _SPREADS if self.sandwich else Fraction(1)
+        return ((first, part + sum(_SCALES)), *others)
 
     def rehearse(self, price: Price) -> Round:
         """All rounds, with long constants: no part of the price and no sensitivity depends on these."""
         ends = [round_coefficient(LARGEST_COEFFICIENT * (-0.987654321) ** place) for place in range(1, 3)]
         far = tuple(ends[place % 2] for place in range(len(self.design.basis)))
-        cut, rest = HuberView(self._start.coordinates, far, Fraction(12345677, _FINE)), price * self._rest
-        scales = tuple(self._ask_scale(cut, rest * part) for part in _SCALES)
-        asked = (self._ask(rest, parts, cut) for parts in (_FIRST, _MIDDLE, _LAST))
-        spreads = (self._write_influences(cut).measure(price * _SPREADS),) if self.sandwich else ()
-        return (*chain.from_iterable(asked), *scales, *spreads)
+        cut = HuberView(self._start.coordinates, far, Fraction(12345677, _FINE))
+        scales = tuple(self._ask_scale(cut, price * part) for part in _SCALES)
+        asked = (self._ask(price, parts, cut) for parts in (_FIRST, _MIDDLE, _LAST))
+        return (*chain.from_iterable(asked), *scales)
 
     def steps(self, price: Price) -> Steps:
-        start, rest = self._start, price * self._rest
-        first = Evidence(start.coordinates, *(yield from self._look(rest, _FIRST, start)))
-        scene = Outset(LeastSquaresStart(), first).scene
+        start = self._start
+        first = Evidence(start.coordinates, *(yield from self._look(price, _FIRST, start)))
+        scene = Outset(LeastSquaresStart(), first, self._choose_reach(first, price)).scene
         usual, point = UsualInformation(scene, first), _confine(scene, scene.point)
-        cut = yield from self._cut(scene, point, rest * _SCALES[0])
-        found = usual.pool(*(yield from self._look(rest, _MIDDLE, cut)))
+        cut = yield from self._cut(scene, point, price * _SCALES[0])
+        found = usual.pool(*(yield from self._look(price, _MIDDLE, cut)))
         point = _confine(scene, point + float(cut.reach) * shorten(found.newton(), scene.squares))
-        cut = yield from self._cut(scene, point, rest * _SCALES[1])
-        if not self.sandwich:
-            last = usual.pool(*(yield from self._look(rest, _LAST, cut)))
-            return self._conclude(scene, cut, point, last)
-        known = _find_influences(scene, found, pure=isinstance(price, Pure))
-        sums = known.choose(self._write_influences(cut), price * _SPREADS, 1.0)
-        *measured, squares = yield (*self._ask(rest, _LAST, cut), sums.measure(price * _SPREADS))
-        last = usual.pool(*self._recover(rest, cut, measured))
-        ratios = replace(known, supposed=_suppose(scene, found, last)).compare(sums, squares, _correct(scene), 1.0)
-        return self._conclude(scene, cut, point, last, np.where(last.carried, ratios, 1.0))
+        cut = yield from self._cut(scene, point, price * _SCALES[1])
+        last = usual.pool(*(yield from self._look(price, _LAST, cut)))
+        return self._conclude(scene, cut, point, last)
 
     @property
     def _start(self) -> HuberView:
@@ -171,6 +155,23 @@ class HuberRegression(SeveralRounds):
         size = call("abs", self._write_residual(cut))
         histogram = Histogram(size, _SIZES, (Fraction(1, 2),), self.confidence)
         return Measure(Query(self.relation, (), histogram), price, "halving")
+
+    def _choose_reach(self, first: Evidence, price: Price) -> float:
+        """Within how many standard deviations of their means columns are multiplied with residuals.
+
+        Where the model is no more than an approximation, slopes of columns that are cut are others. Noise in a slope
+        goes with the range that is left, in parts of its standard error with the root of the number of rows.
+        """
+        if not self.cautious:
+            return REACH
+        rows, power = max(first.weight, _FEWEST), 1.0 if isinstance(price, Pure) else 0.5
+        of_scores, of_products = (
+            float(_FIRST[place] / _LAST[place]) ** power * float(np.sqrt((each.spread**2).sum(axis=1)).max())
+            for place, each in enumerate((first.sums, first.pairs))
+        )
+        seen = sqrt(_LEAST_INSIDE * rows / (_CLEAR * of_products))
+        beside: float = _BESIDE * sqrt(_SQUARE * rows) / of_scores
+        return max(REACH, min(seen, beside))
 
     @cached_property
     def _span(self) -> Span:
@@ -211,24 +212,13 @@ class HuberRegression(SeveralRounds):
     def _look(self, price: Price, parts: _Parts, cut: HuberView) -> _Flow[tuple[NoisySums, NoisySums]]:
         """The sums of the score and those of the information."""
         measured = yield self._ask(price, parts, cut)
-        return self._recover(price, cut, measured)
-
-    def _recover(self, price: Price, cut: HuberView, measured: Sequence[Measured]) -> tuple[NoisySums, NoisySums]:
         (scores, pairs), (residual, inside) = self._layouts(price), self._multiply(cut)
         split, numbers = len(scores.blocks), cut.coordinates.numbers
         return scores.recover(measured[:split], numbers, residual), pairs.recover(measured[split:], numbers, inside)
 
-    def _write_influences(self, cut: HuberView) -> InfluenceSums:
-        """The squares of influences, where a round looks; of extreme combinations."""
-        ends = number(-1), number(1)
-        numbers = tuple(call("clamp", each.value, *ends) for each in cut.coordinates.numbers)
-        return InfluenceSums.extreme(self.relation, self.design, numbers, call("clamp", self._write_residual(cut), *ends))
-
     # What follows.
 
-    def _conclude(
-        self, scene: Scene, cut: HuberView, point: Floats, last: "PooledEvidence", ratios: Floats | None = None
-    ) -> ResultTable:
+    def _conclude(self, scene: Scene, cut: HuberView, point: Floats, last: "PooledEvidence") -> ResultTable:
         reach, half = float(cut.reach), float(self._span.half)
         step = shorten(last.newton(), scene.squares)
         length = scene.length(last.newton())
@@ -243,11 +233,8 @@ class HuberRegression(SeveralRounds):
             values[0] += float(self._span.middle)
         vague = reach * sqrt(max(0.0, float(scene.means @ (covariance - last.unknown / reach**2) @ scene.means)))
         settled = length <= _UNSETTLED and vague <= _VAGUE and reach <= _LARGEST_SIZE * NORMAL_SCALE * float(self.k)
-        known, total = last.carried & settled, back @ covariance @ back.T
-        if ratios is not None:
-            alike = back @ last.inverse @ (last.squares * _correct(scene)) @ last.inverse @ back.T
-            total = total + widen(alike, ratios, intercept=self.design.intercept) - alike
-        fitted = Coefficients(self.design, values, total * (half * reach) ** 2, known)
+        known = last.carried & settled
+        fitted = Coefficients(self.design, values, back @ covariance @ back.T * (half * reach) ** 2, known)
         return fitted.tabulate(self.name, self.inference, self._describe(scene, cut, length))
 
     def _describe(self, scene: Scene, cut: HuberView, length: float) -> tuple[str, ...]:
@@ -355,24 +342,6 @@ def _correct(scene: Scene) -> float:
     return max(scene.rows, 2.0 * size) / (max(scene.rows, 2.0 * size) - size)
 
 
-def _combine(found: PooledEvidence) -> Floats:
-    """How the coefficients of columns follow from scores."""
-    return np.asarray(found.coordinates.to_columns @ found.inverse)
-
-
-def _suppose(scene: Scene, found: PooledEvidence, last: PooledEvidence) -> Floats:
-    """The variances of such combinations of the scores of a last round, for residuals of one spread."""
-    ways = _combine(found)
-    return np.diagonal(ways @ last.squares @ ways.T) * _correct(scene)
-
-
-def _find_influences(scene: Scene, found: PooledEvidence, *, pure: bool) -> Influences:
-    """What rows will add to coefficients in the last round, as the round before it lets one expect."""
-    ways, less = _combine(found), float(_MIDDLE[0] / _LAST[0]) ** (2 if pure else 1)
-    noise = np.diagonal(ways @ found.score_noise @ ways.T) * less
-    return Influences(ways @ found.coordinates.of_design.T, _suppose(scene, found, found), noise)
-
-
 def _make_positive(matrix: Floats) -> Floats:
     """The nearest matrix that squares can have."""
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
@@ -397,6 +366,10 @@ METHOD = Method(
     elsewhere={"R": "MASS::rlm", "SAS": "PROC ROBUSTREG", "statsmodels": "RLM", "scikit-learn": "HuberRegressor"},
     notes=(
         "Residuals may differ in spread.",
-        FAR_VALUES,
+        (
+            "Values far from the mean of a column pull at the coefficients no more than the ends of a range that is"
+            " found with noise: at least 3.5 standard deviations on both sides, more where there are enough rows for"
+            " the price. A note tells it."
+        ),
     ),
 )

@@ -31,11 +31,14 @@ if TYPE_CHECKING:
     from adomnia.mechanisms.contract import Noise
 
 MOST_INFLUENCES = 32  # in a round; of more coefficients each sum would be lost in noise
-_STEPS = 2**16  # of the grid of a square
-_STEPS_OF_INTERCEPT = 2**14  # fewer steps are a smaller part of the price
+_STEPS = 2**24  # of the grid of a square
+_STEPS_OF_INTERCEPT = 2**22  # fewer steps are a smaller part of the price
 _NOISE = 0.7  # the most noise of a sum: this part of the variance for residuals of one spread,
 _BESIDE = 0.15  # and this part of the variance that other noise makes
-_CUT_OFF = 1.5  # times what is found beyond the variance for one spread: a ceiling cuts off some of it
+_FINE = 0.02  # the same where noise is small; between both:
+_HEAVY = 1024  # times the mean square for one spread: of incomes larger ones are an eighth of the variance
+_CUT_OFF = 0.5  # of what is clearly beyond the variance for one spread: as much may have been cut off by a ceiling
+_LITTLE = 0.25  # of that variance: less beyond it is no sign of influences that a ceiling cuts
 _DIGITS = 16  # of a ceiling, between two powers of two
 _LOWEST, _HIGHEST = Fraction(1, 2**40), Fraction(2**40)  # ceiling
 _LONG = Fraction(12345677, 2**20)
@@ -57,9 +60,7 @@ class InfluenceSums:
     ceilings: tuple[Fraction, ...]
 
     @classmethod
-    def extreme(
-        cls, relation: Relation, design: Design, numbers: tuple[Expression, ...], residual: Expression
-    ) -> Self:
+    def extreme(cls, relation: Relation, design: Design, numbers: tuple[Expression, ...], residual: Expression) -> Self:
         """Sums whose constants are long and extreme."""
         ends = [round_coefficient((-0.987654321) ** place) for place in range(1, 3)]
         way, many = tuple(ends[place % 2] for place in range(len(design.basis))), len(design.columns)
@@ -71,7 +72,9 @@ class InfluenceSums:
         ceilings = zip(self.ceilings, self._steps, strict=True)
         domains = [Numbers(0, ceiling, ceiling / steps) for ceiling, steps in ceilings]
         squares = tuple(Variable(self._square(way), each) for way, each in zip(self.ways, domains, strict=True))
-        return Query(self.relation, (), Vector(squares, tuple(variable(at, len(squares)) for at in range(len(squares)))))
+        return Query(
+            self.relation, (), Vector(squares, tuple(variable(at, len(squares)) for at in range(len(squares))))
+        )
 
     def measure(self, price: Price) -> Measure:
         """All sums, of which a person moves the same number of steps whatever the constants are."""
@@ -80,6 +83,14 @@ class InfluenceSums:
     def estimate(self, measured: Measured) -> Floats:
         """The noisy sums."""
         return np.asarray(measured.values, dtype=np.float64).ravel() * self._units
+
+    def find_heights(self) -> Floats:
+        """The ceilings."""
+        return np.array([float(each) for each in self.ceilings])
+
+    def find_deviations(self, measured: Measured) -> Floats:
+        """The standard deviations of their noise."""
+        return self._units * deviation_of(measured.noise)
 
     def predict_noise(self, price: Price) -> Floats:
         """The standard deviations of the noise in the sums."""
@@ -104,24 +115,37 @@ class InfluenceSums:
 class Influences:
     """The influences of rows on coefficients: `combinations` of the basis, each a row, times the residual.
 
-    `supposed` are the variances of the coefficients for residuals of one spread, and `noise` those that noise makes.
+    `supposed` are the variances of the coefficients for residuals of one spread, and `noise` those that noise
+    makes; there are about so many `rows`.
     """
 
     combinations: Floats
     supposed: Floats
     noise: Floats
+    rows: float
 
     @property
     def _scales(self) -> Floats:
         """What combinations are divided by, so that their largest coefficients are 1."""
-        return np.maximum(np.abs(self.combinations).max(axis=1), _LEAST**0.25)
+        return np.asarray(np.maximum(np.abs(self.combinations).max(axis=1), _LEAST**0.25))
+
+    @property
+    def _mean(self) -> Floats:
+        """The mean squares, for residuals of one spread."""
+        return self.supposed / max(self.rows, 1.0)
 
     def choose(self, sums: InfluenceSums, price: Price, largest: float) -> InfluenceSums:
-        """The sums of their squares, with ceilings as high as noise allows; `largest` is the largest residual."""
+        """The sums of their squares, with ceilings as high as noise allows.
+
+        `largest` is the largest residual.
+        """
         scaled = self.combinations / self._scales[:, None]
         ways = tuple(tuple(map(round_coefficient, row.tolist())) for row in scaled)
         unit = replace(sums, ways=ways, ceilings=(Fraction(1),) * len(ways)).predict_noise(price)
-        allowed = (_NOISE * self.supposed + _BESIDE * self.noise) / self._scales**2 / unit
+        coarse = (_NOISE * self.supposed + _BESIDE * self.noise) / unit
+        heavy = _HEAVY * self._mean * (unit.min() / unit)  # of an intercept, with the same noise
+        allowed = np.maximum(np.minimum(coarse, heavy), _FINE * self.supposed / unit)
+        allowed = allowed / self._scales**2
         highest = map(_find_highest, ways, (largest,) * len(ways))
         ceilings = tuple(min(_round_down(float(each)), most) for each, most in zip(allowed, highest, strict=True))
         return replace(sums, ways=ways, ceilings=ceilings)
@@ -132,10 +156,13 @@ class Influences:
         `correction`: what squares of residuals of a fit lack.
         """
         found = sums.estimate(measured) * self._scales**2 * correction
-        beyond = np.maximum(found / np.maximum(self.supposed, _LEAST) - 1, 0.0)
+        noise = sums.find_deviations(measured) * self._scales**2 * correction
+        beyond, noise = found / np.maximum(self.supposed, _LEAST) - 1, noise / np.maximum(self.supposed, _LEAST)
         highest = map(_find_highest, sums.ways, (largest,) * len(sums.ways))
         cut = np.array([each < most for each, most in zip(sums.ceilings, highest, strict=True)])
-        return np.asarray(1 + np.where(cut, _CUT_OFF, 1.0) * beyond)
+        heights = sums.find_heights() * self._scales**2 / np.maximum(self._mean, _LEAST)
+        missing = _CUT_OFF * cut * np.minimum(1.0, _HEAVY / np.maximum(heights, 1.0))
+        return np.asarray(1 + np.maximum(beyond, 0.0) + missing * np.maximum(beyond - noise - _LITTLE, 0.0))
 
 
 def widen(covariance: Floats, ratios: Floats, *, intercept: bool) -> Floats:

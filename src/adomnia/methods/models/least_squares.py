@@ -206,7 +206,9 @@ class LeastSquares:
         """Of the rows on the coefficients, for residuals in such a unit."""
         combinations = self._units @ self.inverse @ self.directions[self._places].T
         noise = np.diagonal(self._units @ self.noise @ self._units.T)
-        return Influences(combinations * (unit / self.products.plan.halves[-1]), np.diagonal(self._sampled), noise)
+        return Influences(
+            combinations * (unit / self.products.plan.halves[-1]), np.diagonal(self._sampled), noise, self.products.rows
+        )
 
     def predict(self, unit: float, middle: float) -> Floats:
         """The coefficients of the design's basis, of a response that is counted from a middle in such a unit."""
