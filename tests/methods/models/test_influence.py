@@ -85,7 +85,7 @@ def send(measure, values):
 
 
 def test_what_is_beyond_is_made_larger_only_where_squares_were_cut():
-    """Less so where a ceiling is more than 1,024 times the mean square: with 1,600 rows one of 16 is 25,600 times it."""
+    """Less so where a ceiling is above 1,024 times the mean square: with 1,600 rows one of 16 is 25,600 times it."""
     known = Influences(COMBINATIONS, np.ones(3), np.ones(3), 10.0)
     cut, whole = (replace(choose(Pure(1))[1], ceilings=(Fraction(size),) * 3) for size in (1, 10**6))
     for sums, times in ((cut, 0.5), (whole, 0.0)):

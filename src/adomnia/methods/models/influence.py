@@ -6,6 +6,7 @@ influences add up to the variance of the coefficient about the population, whate
 numbers: as high as noise allows, because influences are largest where a few rows have much of the variance.
 
 The larger of that variance and the one for residuals of one spread is used (Angrist & Pischke 2009, section 8.1).
+Argument: docs/proofs/influence.md.
 """
 
 from dataclasses import dataclass, replace
