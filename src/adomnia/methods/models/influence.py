@@ -31,7 +31,7 @@ from adomnia.statistics.contract import Floats, Measure, Measured
 if TYPE_CHECKING:
     from adomnia.mechanisms.contract import Noise
 
-MOST_INFLUENCES = 32  # in a round; of more coefficients each sum would be lost in noise
+MOST_INFLUENCES = 10  # in a round: to derive the sensitivity of more takes twice as long for each
 _STEPS = 2**24  # of the grid of a square
 _STEPS_OF_INTERCEPT = 2**22  # fewer steps are a smaller part of the price
 _NOISE = 0.7  # the most noise of a sum: this part of the variance for residuals of one spread,

@@ -251,7 +251,7 @@ METHOD = Method(
         "Rows are taken for independent; no distribution is assumed. Residuals may differ in spread.",
         (
             "Standard errors are the larger of R's lm and White's (HC1). Sums for White's take 6% of the price. "
-            "With `by`, about the data, or with more than 32 coefficients, they are those of R's lm with noise."
+            "With `by`, about the data, or with more than 10 coefficients, they are those of R's lm with noise."
         ),
         "With weights, standard errors are those of sampling weights.",
         "Notes tell the residual standard error, R-squared, adjusted R-squared, and the F test of all terms.",
