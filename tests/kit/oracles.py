@@ -183,7 +183,9 @@ def _fitted(fit: Any) -> Numbers:
 
 
 def lm(data: Data, table: ResultTable) -> Numbers:
-    return _fitted(sm.OLS(data["y"], _design(data)).fit())
+    """With the larger of the standard errors for residuals of one spread and White's, HC1."""
+    fit = sm.OLS(data["y"], _design(data)).fit()
+    return {**_fitted(fit), "standard_error": np.maximum(fit.bse, fit.HC1_se)}
 
 
 def logit(data: Data, table: ResultTable) -> Numbers:

@@ -1,5 +1,6 @@
 """Huber regression: the fit of statsmodels without noise; with it, robust and with intervals that hold."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -16,6 +17,8 @@ from adomnia.privacy.events import Composed, Concentrated, Pure
 from adomnia.privacy.losses import covers
 from kit.analyses import analyse, frame
 from kit.bits import SeededBits
+from kit.column_cases import CASES
+from kit.columns import KINDS, draw_rows, frame_of, population
 
 FRAME = frame({"x": (-5, 5), "y": (-50, 50)}, {"city": ("A", "B", "C")})
 PRICES = {"epsilon": Pure(1), "rho": Concentrated(rho_of(1, 1e-6))}
@@ -168,3 +171,18 @@ def test_it_predicts():
 def test_about_the_population_rows_of_one_person_are_refused():
     with pytest.raises(Refusal):
         build("y ~ x", given=frame({"x": (-5, 5), "y": (-50, 50)}, rows_per_person=2))
+
+
+def test_slopes_of_skewed_columns_are_those_of_all_values_where_there_are_enough_rows():
+    """The mean error of 8 slopes has a deviation of .0023; it was .012 where columns were always cut at 3.5."""
+    case, kind, found = CASES["huber_regression"], KINDS["skewed money"], []
+    for cautious in (True, False):
+        random, errors = np.random.default_rng(3), []
+        statistic = replace(case.build(frame_of(kind)), cautious=cautious)
+        for place in range(8):
+            data = draw_rows(kind, 20_000, random)
+            table = analyse(statistic, Pure(100), data, SeededBits(f"reach {place}"))
+            truth = case.oracle(population("skewed money"), table)["estimate"]
+            errors.append(table.estimates["estimate"].values[1] - truth[1])
+        found.append(abs(np.mean(errors)))
+    assert found[0] < 0.006 < found[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -55,7 +56,8 @@ def test_with_next_to_no_noise_it_is_the_fit_of_statsmodels(ours, theirs, price)
 
     data = sample(3000)
     fit = smf.ols(theirs, pd.DataFrame(data)).fit()
-    table = analyse(build(ours).suit(price), price, data, SeededBits("exact"))
+    one_spread = replace(build(ours).suit(price), sandwich=False)  # White's: tests/contracts/test_columns.py
+    table = analyse(one_spread, price, data, SeededBits("exact"))
     expected = {_rename(name, ours): (fit.params[name], fit.bse[name], fit.pvalues[name]) for name in fit.params.index}
     assert set(expected) == set(table.labels["term"])
     lower, upper = table.estimates["estimate"].interval(0.95, 1)
@@ -331,3 +333,14 @@ def test_intervals_with_weights_cover_where_those_of_precision_weights_do_not(pr
     assert covered / 200 > 0.87
     assert np.median(widths) < 3
     assert price == Pure(1) or precise / 50 < 0.87
+
+
+@pytest.mark.parametrize("levels", [9, 10, 30])
+def test_models_of_many_coefficients_are_answered_in_one_round(levels):
+    """To derive how far a person moves more than ten squares would take too long, and from 18 on it is refused."""
+    names = tuple(f"c{place}" for place in range(levels))
+    lm = build("y ~ x + C(c)", frame({"y": (-10, 20), "x": (0, 10)}, {"c": names})).suit(Pure(1))
+    asked = lm.rehearse(Pure(1))
+    assert lm.sandwich == (levels + 1 <= 10)
+    assert len(asked) == len(lm.sums.blocks) + lm.sandwich
+    assert all(each.mechanism.event(each.query.sensitivity()).epsilon <= each.price.epsilon for each in asked)

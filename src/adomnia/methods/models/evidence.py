@@ -43,6 +43,14 @@ class Span:
         lower, upper = column.domain.lower, column.domain.upper
         return cls((lower + upper) / 2, (upper - lower) / 2)
 
+    @classmethod
+    def of_response(cls, design: Design) -> "Span":
+        """Where the response lies; around zero, if there is no intercept that takes up its middle."""
+        if design.intercept:
+            return cls.of(design.response)
+        bounds = design.response.domain
+        return cls(Fraction(0), max(abs(bounds.lower), abs(bounds.upper)))
+
     def narrow(self, lower: float, upper: float) -> "Span":
         """The part between two numbers that are counted from the middle in half widths, and not beyond its ends."""
         low, high = (Fraction(min(max(each, -1.0), 1.0)) for each in (lower, upper))

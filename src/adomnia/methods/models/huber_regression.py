@@ -8,12 +8,12 @@ residuals that were cut are 1, in reaches, and those of the others are taken to 
 """
 
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain
 from math import sqrt
-from typing import ClassVar, TypeAlias, TypeVar
+from typing import ClassVar, Self, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -24,8 +24,8 @@ from adomnia.methods.models.coefficients import RETURNS, Coefficients
 from adomnia.methods.models.design import Design, build_design
 from adomnia.methods.models.evidence import Coordinates, Evidence, Span, shorten
 from adomnia.methods.models.formula import ARGUMENT
-from adomnia.methods.models.newton import FAR_VALUES, check_model
-from adomnia.methods.models.outset import Outset, Scene
+from adomnia.methods.models.newton import check_model
+from adomnia.methods.models.outset import REACH, Outset, Scene
 from adomnia.methods.models.predictor import LARGEST_COEFFICIENT, round_coefficient, scale, write_predictor
 from adomnia.methods.models.regression import FORMULA
 from adomnia.methods.models.weighted_sums import Multiplier, NoisySums, Source, SumLayout, lay_out
@@ -34,6 +34,7 @@ from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price, Pure
 from adomnia.privacy.expressions import Expression, call, number
+from adomnia.privacy.kinds import LATER
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.privacy.vectors import Variable
@@ -59,6 +60,9 @@ _UNSETTLED = 2.0  # and one that nothing can be said after
 _VAGUE = 0.5  # in half widths of the response's bounds: a standard error of its mean that tells nothing
 _LARGEST_SIZE = 1.05  # the median size of residuals beyond which the fit is worse than none
 _STEPS_OF_A_BLOCK = 150
+_BESIDE = 0.5  # of the standard error that sampling makes: the most that noise may, where columns are not cut at 3.5 sd
+_CLEAR = 5.0  # times its noise: the least that the products of a column with itself are to have
+_FEWEST = 4.0  # rows
 
 _Parts: TypeAlias = tuple[Fraction, Fraction]  # of the price, for the score and for the information
 _Found = TypeVar("_Found")
@@ -93,6 +97,11 @@ class HuberRegression(SeveralRounds):
     inference: str
     k: Fraction
     confidence: Fraction
+    cautious: bool = field(default=False, metadata={LATER: True})  # False: as answers of version 0.1.0 were measured
+
+    def suit(self, _price: Price) -> Self:
+        """With columns that are cut only where noise asks for it."""
+        return replace(self, cautious=True)
 
     @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
@@ -118,7 +127,7 @@ class HuberRegression(SeveralRounds):
     def steps(self, price: Price) -> Steps:
         start = self._start
         first = Evidence(start.coordinates, *(yield from self._look(price, _FIRST, start)))
-        scene = Outset(LeastSquaresStart(), first).scene
+        scene = Outset(LeastSquaresStart(), first, self._choose_reach(first, price)).scene
         usual, point = UsualInformation(scene, first), _confine(scene, scene.point)
         cut = yield from self._cut(scene, point, price * _SCALES[0])
         found = usual.pool(*(yield from self._look(price, _MIDDLE, cut)))
@@ -147,13 +156,27 @@ class HuberRegression(SeveralRounds):
         histogram = Histogram(size, _SIZES, (Fraction(1, 2),), self.confidence)
         return Measure(Query(self.relation, (), histogram), price, "halving")
 
+    def _choose_reach(self, first: Evidence, price: Price) -> float:
+        """Within how many standard deviations of their means columns are multiplied with residuals.
+
+        Where the model is no more than an approximation, slopes of columns that are cut are others. Noise in a slope
+        goes with the range that is left, in parts of its standard error with the root of the number of rows.
+        """
+        if not self.cautious:
+            return REACH
+        rows, power = max(first.weight, _FEWEST), 1.0 if isinstance(price, Pure) else 0.5
+        of_scores, of_products = (
+            float(_FIRST[place] / _LAST[place]) ** power * float(np.sqrt((each.spread**2).sum(axis=1)).max())
+            for place, each in enumerate((first.sums, first.pairs))
+        )
+        seen = sqrt(_LEAST_INSIDE * rows / (_CLEAR * of_products))
+        beside: float = _BESIDE * sqrt(_SQUARE * rows) / of_scores
+        return max(REACH, min(seen, beside))
+
     @cached_property
     def _span(self) -> Span:
-        """Where the response lies; around zero, if there is no intercept that takes up its middle."""
-        if self.design.intercept:
-            return Span.of(self.design.response)
-        bounds = self.design.response.domain
-        return Span(Fraction(0), max(abs(bounds.lower), abs(bounds.upper)))
+        """Where the response lies."""
+        return Span.of_response(self.design)
 
     def _write_residual(self, cut: HuberView) -> Expression:
         """The residual of a row, in reaches."""
@@ -343,6 +366,10 @@ METHOD = Method(
     elsewhere={"R": "MASS::rlm", "SAS": "PROC ROBUSTREG", "statsmodels": "RLM", "scikit-learn": "HuberRegressor"},
     notes=(
         "Residuals may differ in spread.",
-        FAR_VALUES,
+        (
+            "Values far from the mean of a column pull at the coefficients no more than the ends of a range that is"
+            " found with noise: at least 3.5 standard deviations on both sides, more where there are enough rows for"
+            " the price. A note tells it."
+        ),
     ),
 )

@@ -4,7 +4,8 @@ With A the noisy products of the columns with each other and b those with the re
 first order they are off by A^-1 g, where g is the noise of the products of the columns with the residuals. Its
 covariance C is known, because every noise is. So their covariance is s^2 A^-1 + A^-1 C A^-1 about the population, and
 the second part alone about the data. With sampling weights the first part is s^2 A^-1 B A^-1 instead, where B has the
-squares of the weights in the place of the weights.
+squares of the weights in the place of the weights. Where residuals have no one spread s, the first part is larger: how
+much, is measured in one more round (influence.py).
 
 Directions in which A is not above its noise carry nothing. Coefficients that depend on them have no reply.
 """
@@ -14,6 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
+from adomnia.methods.models.influence import Influences, widen
 from adomnia.methods.models.sums import NoisyProducts
 from adomnia.statistics.contract import Floats
 
@@ -29,11 +31,13 @@ class LeastSquares:
     """The fit of some first columns of a design, or of all of them.
 
     `penalty` is that of ridge regression, on the squares of the coefficients of numbers in half widths of their bounds.
+    `ratios`: how many times those for residuals of one spread the variances of coefficients about the population are.
     """
 
     products: NoisyProducts
     chosen: int  # so many columns, the first ones
     penalty: float = 0.0
+    ratios: Floats | None = None
 
     @cached_property
     def _transformation(self) -> tuple[Floats, Floats]:
@@ -171,7 +175,52 @@ class LeastSquares:
         """Of the coefficients."""
         found = self.noise + (self.variance * self._sampling if population else 0.0)
         lost = self._eigen[1] * (1 - self.carried) * _SLOPE
-        return np.asarray(self._units @ (found + lost @ lost.T) @ self._units.T)
+        alike = np.asarray(self._units @ (found + lost @ lost.T) @ self._units.T)
+        return alike + self._wider if population else alike
+
+    @cached_property
+    def _sampled(self) -> Floats:
+        """The covariance that sampling makes in the coefficients, for residuals of one spread."""
+        return np.asarray(self._units @ (self.variance * self._sampling) @ self._units.T)
+
+    @cached_property
+    def _wider(self) -> Floats:
+        """What residuals of other spreads add to it."""
+        if self.ratios is None:
+            return np.zeros_like(self._sampled)
+        return widen(self._sampled, self.ratios, intercept=self.products.plan.design.intercept) - self._sampled
+
+    def widen_scores(self, own: Floats) -> Floats:
+        """What they add to the covariance of the products of some combinations of the directions with the residuals."""
+        gram = self.directions.T @ self.products.matrix @ self.directions
+        ways = own.T @ self.directions @ gram @ np.linalg.inv(self._units)
+        return np.asarray(ways @ self._wider @ ways.T)
+
+    @property
+    def _places(self) -> list[int]:
+        """Where the basis of the design is in that of the sums."""
+        plan = self.products.plan
+        return [plan.basis.index((levels, (*powers, 0))) for levels, powers in plan.design.basis]
+
+    def find_influences(self, unit: float) -> Influences:
+        """Of the rows on the coefficients, for residuals in such a unit."""
+        combinations = self._units @ self.inverse @ self.directions[self._places].T
+        noise = np.diagonal(self._units @ self.noise @ self._units.T)
+        return Influences(
+            combinations * (unit / self.products.plan.halves[-1]), np.diagonal(self._sampled), noise, self.products.rows
+        )
+
+    def predict(self, unit: float, middle: float) -> Floats:
+        """The coefficients of the design's basis, of a response that is counted from a middle in such a unit."""
+        plan = self.products.plan
+        found = self.directions @ self.fitted * (plan.halves[-1] / unit)
+        found[0] -= middle / unit
+        return np.asarray(found[self._places])
+
+    @property
+    def correction(self) -> float:
+        """What the mean square of the residuals of a fit is multiplied with."""
+        return max(self.products.rows, self._divisor) / self._divisor
 
     def scores(self, *, population: bool) -> "Scores":
         """What decides which coefficients go with the sums."""

@@ -22,7 +22,7 @@ _LARGEST_VARIANCE = 4.0  # of linear predictors at the start
 _LEAST_WEIGHT = 0.01  # of the largest: what a mean of weights is supposed to be at least
 _FEWEST_ROWS = 4.0
 _BALANCING = 30  # rounds in which slopes and mean weight come to agree
-_REACH = 3.5  # standard deviations of a column on both sides of its mean, where later rounds look
+REACH = 3.5  # standard deviations of a column, at least
 _NARROWER = 0.8  # of the bounds: what is wider is not worth cutting off
 _CERTAIN = 2.0  # standard deviations of noise that a column may spread further than is seen
 _PREDICTORS = 3.0  # standard deviations of linear predictors on both sides of their mean
@@ -133,6 +133,7 @@ class Outset:
 
     family: ResponseFamily
     first: Evidence
+    reach: float = REACH  # standard deviations of a column on both sides of its mean, where later rounds look
 
     @cached_property
     def counted(self) -> float:
@@ -231,7 +232,7 @@ class Outset:
         square, square_noise = self._average(column, column)
         middle = min(max(mean, -1.0), 1.0)
         variance = max(0.0, square - middle**2) + _CERTAIN * (square_noise + 2 * abs(middle) * mean_noise)
-        reach = _REACH * sqrt(variance)
+        reach = self.reach * sqrt(variance)
         return max(-1.0, middle - reach), middle, min(1.0, middle + reach)
 
     def _average(self, one: int, two: int) -> tuple[float, float]:

@@ -45,7 +45,7 @@ class VarianceTable:
         noises = products.noises_of_products(own, before.residual)
         noise = noises @ noises.T
         sampling = np.diag(sizes) if products.squares is None else products.spread_scores(own)
-        inverse = np.linalg.inv(self.full.variance * sampling + noise)
+        inverse = np.linalg.inv(self.full.variance * sampling + self.full.widen_scores(own) + noise)
         squared = max(0.0, float(scores @ inverse @ scores))
         seen = sizes > 2 * np.sqrt(np.trace(noise))
         squares = float(np.sum((scores[seen] ** 2 - np.diagonal(noise)[seen]) / sizes[seen]))
