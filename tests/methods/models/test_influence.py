@@ -11,11 +11,13 @@ import pytest
 from adomnia.methods.models.design import build_design
 from adomnia.methods.models.influence import Influences, InfluenceSums, widen
 from adomnia.methods.models.lm import METHOD
+from adomnia.methods.supposition import drive
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.statistics.contract import Measured
 from kit.analyses import Arms, analyse, frame
 from kit.bits import SeededBits
 from kit.columns import KINDS, draw_rows, frame_of, population
+from kit.describing import build
 
 FRAME = frame({"y": (-1, 1), "x": (-1, 1)}, {"g": ("a", "b")})
 DESIGN = build_design("y ~ x + C(g)", FRAME)
@@ -142,3 +144,15 @@ def test_intervals_hold_where_residuals_grow_with_the_values_and_without_the_sec
     """Of 60, 40 are expected without it and 56 at 93 in 100; draws are fixed."""
     assert judge(sandwich=True) >= 50
     assert judge(sandwich=False) < 50
+
+
+def test_the_error_that_a_price_tells_supposes_residuals_of_one_spread():
+    """The second round costs 6%, so that errors grow by that much; squares up to their ceilings would double them."""
+    with_sums = build("lm", frame({"y": (0, 100), "x": (0, 100)}), formula="y ~ x").suit(Pure(1))
+    assert with_sums.sandwich
+    alone, both = (
+        drive(each, Pure(1), 10_000)[1].estimates["estimate"].interval(0.95, 1)
+        for each in (replace(with_sums, sandwich=False), with_sums)
+    )
+    widths = (both[1] - both[0]) / (alone[1] - alone[0])
+    assert ((widths >= 1.0) & (widths < 1.1)).all()

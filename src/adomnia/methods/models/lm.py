@@ -17,6 +17,7 @@ from adomnia.methods.models.regression import FORMULA, Regression, is_about_popu
 from adomnia.methods.models.sums import NoisyProducts
 from adomnia.methods.models.term_tests import TermTest, find_overall_test
 from adomnia.methods.sampling_weights import WEIGHT, read_weights
+from adomnia.methods.supposition import drive
 from adomnia.methods.testing.adjustment import ADJUST
 from adomnia.privacy.events import Price
 from adomnia.privacy.expressions import call, number
@@ -71,6 +72,13 @@ class Lm(Regression):
         (squares,) = yield (sums.measure(price * PART),)
         ratios = influences.compare(sums, squares, fit.correction, 1.0 + _LARGEST)
         return self._tell(replace(fit, ratios=np.where(fit.known, ratios, 1.0)))
+
+    def foresee(self, price: Price, rows: int) -> ResultTable | None:
+        """What the first round tells, for residuals of one spread: none are supposed to have another."""
+        if not self.sandwich:
+            return None
+        found = drive(replace(self, sandwich=False), price * (1 - PART), rows)[1]
+        return found if isinstance(found, ResultTable) else None
 
     @cached_property
     def _span(self) -> Span:
