@@ -13,7 +13,7 @@ from kit.old_ledgers import FOLDER, answer_again, describe, open_old, open_sessi
 
 NAMES = sorted(place.name for place in FOLDER.iterdir())
 _WORDS = {"notes", "says", "title", "floor"}  # below which a p-value is shown as a bound
-_ANEW = ("logit(", "poisson(")  # measured in other rounds by now, if they are asked again
+_ANEW = ("logit(", "poisson(", " lm(", "huber_regression(")  # measured in other rounds by now, if they are asked again
 _ANEW_WITH_INTERVAL = ("MEDIAN(", "PERCENTILE_CONT(")
 KEPT = [(name, place) for name in NAMES for place in range(len(read_answers(name)))]
 

@@ -128,6 +128,16 @@ def test_both_ends_together_have_the_chance_to_miss(level):
         assert tail(bracket.noise, rows - 0.5, bracket.weights[at]) > part * level
 
 
+def test_more_confidence_never_narrows_an_interval():
+    """Also where the chance to miss is so small that far tests are left out: what they had is not given to others."""
+    bracket = one(0, [0.0] * 4, price=Pure(1))
+    for rows in np.arange(0, 80, 0.05):
+        found = replace(bracket, excess=rows * np.array([-1.2, -1.1, -1, 1, 1.1]))
+        ends = [found.bounds(level) for level in (0.3, 0.05, 1e-4, 1.01e-6, 1e-6, 9.9e-7, 1.5e-7, 1e-7, 9e-8)]
+        lows, highs = zip(*ends, strict=True)
+        assert (list(lows), list(highs)) == (sorted(lows, reverse=True), sorted(highs))
+
+
 def test_both_prices_know_their_noise():
     weak, sharp = one(0, (10,) * 4, price=Concentrated(Fraction(1, 1000))), one(0, (10,) * 4, price=Concentrated(10))
     assert weak.bounds(0.05) == (-1, 101)

@@ -94,6 +94,10 @@ class Analysis(ABC):
         """The same, measured in the way that has the least noise for that kind of price."""
         return self
 
+    def suit_before(self, price: Price) -> Self:
+        """The same as version 0.1.0 measured it, whose answers are stored."""
+        return self.suit(price)
+
     def event(self, price: Price) -> Composed:
         return Composed(price * part for _, part in self.shares)
 

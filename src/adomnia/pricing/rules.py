@@ -15,7 +15,7 @@ from adomnia.pricing.effort import apply_effort
 from adomnia.pricing.joint import join_sums
 from adomnia.pricing.presence import join_counts
 from adomnia.pricing.questions import PlannedQuestion
-from adomnia.pricing.suited import suit_methods
+from adomnia.pricing.suited import suit_methods, suit_methods_as_before
 from adomnia.pricing.ways import choose_ways
 from adomnia.pricing.weights import apply_weights
 from adomnia.privacy.events import Price
@@ -50,10 +50,10 @@ CURRENT = Rules(
 )
 # As answers of earlier versions were measured, which are given again as they are stored: the last first.
 SECOND = Rules(
-    priced=(keep_quantiles, *CURRENT.priced),
+    priced=(keep_quantiles, apply_weights, join_sums, suit_methods_as_before, *CURRENT.priced[3:]),
     before_error=(keep_quantiles, *CURRENT.before_error),
     after_error=CURRENT.after_error,
-    without_price=(keep_quantiles, *CURRENT.without_price),
+    without_price=(keep_quantiles, apply_weights, join_sums, suit_methods_as_before, *CURRENT.without_price[3:]),
 )
 FIRST = Rules(
     priced=(keep_quantiles, apply_weights, apply_caps, choose_ways, join_counts, apply_effort),

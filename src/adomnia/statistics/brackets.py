@@ -87,13 +87,10 @@ class Bracket:
     def bounds(self, alpha: float) -> tuple[int, int]:
         """The least and the greatest value that a quantile may have; beyond the grid where nothing is told."""
         low, high = -1, self.mechanism.values
-        if alpha < LEAST_ALPHA:
-            return low, high
         # Edges up to the value serve the lower end, those above it the upper one. What is left of the chance to miss
         # lets them serve the other end too: where the value lies far off, that end is among them.
-        lower, far = int(np.searchsorted(self.edges, self.value, side="right")), alpha * self._across
-        far = far if far >= LEAST_ALPHA else 0.0
-        near = alpha - far
+        lower, parts = int(np.searchsorted(self.edges, self.value, side="right")), (1 - self._across, self._across)
+        near, far = (alpha * part if alpha * part >= LEAST_ALPHA else 0.0 for part in parts)
         for at in range(len(self.edges)):
             if not self._passes(at, -self.excess[at], near if at < lower else far):
                 break
@@ -102,7 +99,7 @@ class Bracket:
             if not self._passes(at, self.excess[at], far if at < lower else near):
                 break
             high = int(self.edges[at]) - 1
-        return low, max(low, high)
+        return low, high
 
     def _passes(self, at: int, excess: float, alpha: float) -> bool:
         """Whether noise alone hardly makes the excess at an edge so large."""

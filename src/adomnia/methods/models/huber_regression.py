@@ -103,6 +103,9 @@ class HuberRegression(SeveralRounds):
         """With columns that are cut only where noise asks for it."""
         return replace(self, cautious=True)
 
+    def suit_before(self, _price: Price) -> Self:
+        return self
+
     @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
         """What each query of the first round gets in all rounds; the first pays for the scales, too.

@@ -55,6 +55,9 @@ class Lm(Regression):
         told = self.population and not self.by and len(self.design.columns) <= MOST_INFLUENCES
         return replace(super().suit(price), sandwich=told)
 
+    def suit_before(self, price: Price) -> Self:
+        return super().suit(price)
+
     @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
         first = super().shares

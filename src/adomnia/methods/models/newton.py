@@ -104,6 +104,9 @@ class GeneralisedLinear(Analysis):
         """With a start whose slopes are clear of noise, and no weight far above their mean."""
         return replace(self, cautious=True)
 
+    def suit_before(self, _price: Price) -> Self:
+        return self
+
     @property
     @abstractmethod
     def limits(self) -> tuple[Fraction, Fraction]:
