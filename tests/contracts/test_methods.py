@@ -41,6 +41,7 @@ from adomnia.session.aggregates import Aggregates, SqlOptions
 from adomnia.session.method_calls import write_call
 from adomnia.session.table import PrivateTable
 from adomnia.sql.lower import lower
+from adomnia.sql.methods import frames
 from kit.effort import do_within
 from kit.hospital import CATALOG, curated, declare
 from kit.methods import PEOPLE, VISITS, executed, hospital_catalog, moves_of, tables_of
@@ -388,3 +389,13 @@ def test_a_column_of_no_use_is_named_where_all_are_meant(name, with_bounds):
     assert caught.value.code == "scale_out_of_range"
     with pytest.raises(Refusal, match="formula names age by a point, which has a bound beyond"):
         session.price("SELECT * FROM lm((SELECT salary / 1e200 AS s, age FROM people), formula => 's ~ .')", epsilon=1)
+
+
+def test_an_answer_about_bounds_that_are_refused_now_is_given_again_by_its_id(with_bounds, monkeypatch):
+    session, text = with_bounds("-1e150", "1e150"), METHODS["histogram"].example
+    with monkeypatch.context() as earlier:
+        earlier.setattr(frames, "LARGEST", 10**300)
+        stored = session.sql(text, epsilon=1)
+    with pytest.raises(Refusal, match="has a bound beyond"):
+        session.sql(f"{text} LIMIT 1000", epsilon=1)  # whose plan was not remembered
+    assert session.answer(stored.receipt.request_id).records() == stored.records()
