@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import ExitStack
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -23,11 +24,12 @@ from adomnia.curator.executor import drive
 from adomnia.engines.check import check_statement
 from adomnia.engines.registry import ENGINES, load_engine
 from adomnia.engines.render import render
+from adomnia.errors import Refusal
 from adomnia.explaining.explanations import explain
 from adomnia.methods.registry import METHODS
 from adomnia.methods.signatures import method_record
 from adomnia.plans.views import read_column
-from adomnia.pricing.deltas import with_delta
+from adomnia.pricing.deltas import needs_delta, with_delta
 from adomnia.pricing.effort import without_effort
 from adomnia.pricing.parts import amount, bill, split_price
 from adomnia.pricing.quotes import quote_plan
@@ -39,8 +41,10 @@ from adomnia.session.aggregates import Aggregates, SqlOptions
 from adomnia.session.method_calls import write_call
 from adomnia.session.table import PrivateTable
 from adomnia.sql.lower import lower
+from adomnia.sql.methods import frames
 from kit.effort import do_within
-from kit.methods import executed, hospital_catalog, moves_of, tables_of
+from kit.hospital import CATALOG, curated, declare
+from kit.methods import PEOPLE, VISITS, executed, hospital_catalog, moves_of, tables_of
 
 if TYPE_CHECKING:
     from adomnia.plans.plan import Plan
@@ -321,3 +325,77 @@ def test_an_equal_question_is_an_equal_plan(name, plan, hospital_catalog):
     assert again == plan
     assert again.identity(PRICES[0], 1) == plan.identity(PRICES[0], 1)
     assert replace(plan, limit=1).identity(PRICES[0], 1) == plan.identity(PRICES[0], 1)
+
+
+# Bounds that methods cannot compute with: far ones, one far one, and two that are nearly the same.
+BEYOND_DOUBLES = [("-1e38", "1e38"), ("-1e150", "1e150"), ("-1e160", "1e160"), ("0", "1e200"), ("-1e300", "1e300")]
+BEYOND_DOUBLES += [("0", "1e-250")]
+READS_ALL = ("summary", "covariances", "correlations", "aim", "small_database", "marginals")
+LARGEST_BOUNDS = ("-1e37", "1e37")
+
+
+@pytest.fixture(scope="module")
+def with_bounds(tmp_path_factory):
+    """The hospital with other bounds of all its numbers, asked by an analyst."""
+    with ExitStack() as opened:
+
+        @cache
+        def open_with(lower: str, upper: str):
+            bounds = f'{{ type = "number", lower = {lower}, upper = {upper} }}'
+            text = re.sub(r'\{ type = "(integer|number)", lower = [^}]*\}', bounds, CATALOG)
+            catalog = declare(tmp_path_factory.mktemp("bounds") / "hospital", text)
+            return opened.enter_context(curated(catalog, PEOPLE[:60], VISITS[:60])).session("alice")
+
+        yield open_with
+
+
+def ask_in_every_way(session, name):
+    """The refusals of a method's example; anything else that is raised goes on. It is paid for last."""
+    text, price = METHODS[name].example, {"epsilon": 1.0}
+    refused = []
+    for way in (session.price, session.explain, session.sql):
+        try:
+            price |= {"delta": 1e-9} if needs_delta(lower(text, session.catalog())) else {}
+            way(text, **price)
+        except Refusal as cause:
+            refused.append(cause)
+    return refused
+
+
+@every_method
+@pytest.mark.parametrize("bounds", BEYOND_DOUBLES, ids=" to ".join)
+def test_bounds_that_are_no_use_are_refused_before_payment(name, bounds, with_bounds):
+    """They raised OverflowError at the price, or failed after payment."""
+    session = with_bounds(*bounds)
+    before = session.budget()
+    refused = ask_in_every_way(session, name)
+    assert len(refused) in {0, 3}
+    if refused:
+        assert len({str(each) for each in refused}) == 1
+        assert session.budget() == before
+
+
+@every_method
+def test_bounds_as_far_as_methods_take_them_are_answered(name, with_bounds):
+    refused = ask_in_every_way(with_bounds(*LARGEST_BOUNDS), name)
+    assert {each.code for each in refused} <= {"bad_argument", "budget"}
+
+
+@pytest.mark.parametrize("name", READS_ALL)
+def test_a_column_of_no_use_is_named_where_all_are_meant(name, with_bounds):
+    session = with_bounds("-1e160", "1e160")
+    with pytest.raises(Refusal, match=r"^age has a bound beyond 1e\+37.*CLAMP\(age, .*name other columns") as caught:
+        session.price(f"SELECT * FROM {name}(people)", epsilon=1)
+    assert caught.value.code == "scale_out_of_range"
+    with pytest.raises(Refusal, match="formula names age by a point, which has a bound beyond"):
+        session.price("SELECT * FROM lm((SELECT salary / 1e200 AS s, age FROM people), formula => 's ~ .')", epsilon=1)
+
+
+def test_an_answer_about_bounds_that_are_refused_now_is_given_again_by_its_id(with_bounds, monkeypatch):
+    session, text = with_bounds("-1e150", "1e150"), METHODS["histogram"].example
+    with monkeypatch.context() as earlier:
+        earlier.setattr(frames, "LARGEST", 10**300)
+        stored = session.sql(text, epsilon=1)
+    with pytest.raises(Refusal, match="has a bound beyond"):
+        session.sql(f"{text} LIMIT 1000", epsilon=1)  # whose plan was not remembered
+    assert session.answer(stored.receipt.request_id).records() == stored.records()

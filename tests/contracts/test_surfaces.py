@@ -6,6 +6,7 @@ It is paid for once, in process; every other surface gets the same answer for no
 from __future__ import annotations
 
 import json
+import re
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
 every_method = pytest.mark.parametrize("name", METHODS)
 NAME, TIMEOUT = "bob", 60.0
+WIDE = '{ type = "number", lower = -1e160, upper = 1e160 }'
 
 
 @dataclass(frozen=True)
@@ -242,6 +244,32 @@ def test_the_console_tells_the_same(tell, browse, name):
     past = browse("GET", f"/answers?q={name}(")
     assert f"/answers/{request_id}" in past.text
     assert browse("POST", "/ask", **form | {"sql": f"EXPLAIN {told.text}"}).status_code == 200
+
+
+@pytest.fixture(scope="module")
+def wide_house(tmp_path_factory) -> Iterator[House]:
+    """A server whose catalog has bounds that no method computes with."""
+
+    def write(folder, text):
+        wide = re.sub(r'\{ type = "(integer|number)", lower = [^}]*\}', WIDE, text)
+        return hospital.write(folder, PEOPLE[:20], VISITS[:20], wide)
+
+    with opened(tmp_path_factory.mktemp("wide"), write=write) as found:
+        yield found
+
+
+@every_method
+def test_bounds_that_are_no_use_are_refused_by_http_too(wide_house, name):
+    """They were an internal error, or a failure after payment."""
+    body = {"sql": METHODS[name].example, "epsilon": "1"}
+    if needs_delta(lower(body["sql"], hospital._catalog(hospital.CATALOG))):
+        body["delta"] = "1e-9"
+    sent = [wide_house.ask(NAME, "POST", f"{DATASET}/{route}", json=body) for route in ("price", "explain", "query")]
+    assert len({each.status_code for each in sent}) == 1
+    if sent[0].status_code != 200:
+        assert sent[0].status_code == 400
+        assert {each.json()["error"]["code"] for each in sent} <= {"scale_out_of_range", "bad_argument"}
+        assert "has a bound beyond 1e+37" in sent[0].text
 
 
 def facts(answer: Answer) -> dict[str, Any]:

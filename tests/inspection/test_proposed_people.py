@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -155,3 +156,48 @@ def test_of_several_tables_the_people_s_own_is_the_one_in_which_no_key_repeats(t
     people = write(tmp_path, "b.csv", "patient_id,born", [(n, 1950) for n in range(40)])
     assert unit_of(*find_tables(tmp_path, [visits, people])) == "a.patient_id"
     assert unit_of(*find_tables(tmp_path, [visits, people], look=True)) == "b.patient_id"
+
+
+def ask_about(folder, place="t.wer"):
+    return f"# {place}. If nobody" in draft("d", find_tables(folder, [next(folder.glob("t.*"))], look=True))
+
+
+AS_WRITTEN = {
+    "thousands with points": lambda n: f"{1001 + n:,}".replace(",", "."),
+    "thousands with commas": lambda n: f'"{1001 + n:,}"',
+    "thousands with blanks": lambda n: f"{1001 + n:,}".replace(",", " "),
+    "shortened by a spreadsheet": lambda n: f"{1 + n / 100:.2f}E+05",
+    "like days": lambda n: f"{1 + n % 28:02}.{1 + n // 28:02}.1999",
+    "like times": lambda n: f"1999-01-01 {n // 60:02}:{n % 60:02}",
+}
+
+
+@pytest.mark.parametrize("spelled", AS_WRITTEN)
+def test_with_a_look_a_key_that_looks_like_something_else_is_asked_about(tmp_path, spelled):
+    """Rows were proposed as the unit."""
+    write(tmp_path, "t.csv", "wer,was", [(AS_WRITTEN[spelled](n % 70), n % 3) for n in range(200)])
+    assert ask_about(tmp_path)
+
+
+def test_with_a_look_a_key_of_bytes_is_asked_about(tmp_path):
+    keys = pa.array([bytes([n % 70, 255]) for n in range(200)])
+    pq.write_table(pa.table({"wer": keys, "was": pa.array([n % 3 for n in range(200)])}), tmp_path / "t.parquet")
+    assert ask_about(tmp_path)
+
+
+@pytest.mark.parametrize(("name", "place"), [("", "t.column_1"), ("index", "t.index"), ("Unnamed: 0", "t.unnamed_0")])
+@pytest.mark.parametrize("people", [3, 70, 200])
+def test_with_a_look_a_first_column_numbers_rows_only_if_it_does_not_repeat(tmp_path, name, place, people):
+    write(tmp_path, "t.csv", f"{name},was", [(n % people, n % 3) for n in range(200)])
+    assert ask_about(tmp_path, place) == (people < 200)
+    said = draft("d", find_tables(tmp_path, [tmp_path / "t.csv"], look=True))
+    assert ("it numbers the rows" in said) == (people == 200)
+    assert ("but its values repeat" in said) == (people < 200)
+
+
+def test_with_a_look_fractions_and_days_that_few_rows_share_are_no_keys(tmp_path):
+    """Days of a DATE are days, and measures are no keys."""
+    days = pa.array([date(2020, 1, 1 + n % 28) for n in range(200)])
+    shares = pa.array([n % 70 + 0.5 for n in range(200)])
+    pq.write_table(pa.table({"wann": days, "was": shares}), tmp_path / "t.parquet")
+    assert unit_of(*find_tables(tmp_path, [tmp_path / "t.parquet"], look=True)) == "row"

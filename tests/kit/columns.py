@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 GROUPS, CITIES, ANSWERS = ("A", "B"), ("a", "b", "c"), ("no", "yes")
 _CITY_ENDS = np.array([0.2, 0.5])
+_STRIPS = 2**10  # of the uniform numbers: each has so many points of a population that its mean is known
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def _counts(uniform: np.ndarray) -> np.ndarray:
 def _ages(uniform: np.ndarray) -> np.ndarray:
     """Half of all tell the nearest multiple of ten, a quarter that of five, the others the year."""
     age = np.clip(44 + 17 * stats.norm.ppf(uniform), 18, 97)
-    told = np.floor(uniform * 1e5) % 4
+    told = np.floor(uniform * _STRIPS) % 4
     return np.where(told < 2, 10 * np.round(age / 10), np.where(told < 3, 5 * np.round(age / 5), np.round(age)))
 
 

@@ -122,7 +122,11 @@ def _column_lines(table: FoundTable, first: bool, people: ProposedPeople) -> lis
     for place, (written, _) in enumerate(table.header):
         if numbers_rows(place, written):
             called = f"The first column, {toml_string(written)}," if written else "The first column, which has no name,"
-            lines.append(f"# {called} is left out: it numbers the rows, as pandas and R write them.")
+            count = table.keys.get(written)
+            if count is not None and count.repeats:
+                lines.append(f"# {called} is left out, but its values repeat. If it names people, name it in the file.")
+            else:
+                lines.append(f"# {called} is left out: it numbers the rows, as pandas and R write them.")
         elif not written:
             lines.append(f"# Column {place + 1} of the file has no name, and is left out.")
     lines += [

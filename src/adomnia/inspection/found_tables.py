@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ColumnLook", "FoundColumn", "FoundTable", "Spelling"]
 
+_BYTES = frozenset({"BLOB", "BYTEA", "BINARY", "VARBINARY"})  # as engines call them
+
 Spelling: TypeAlias = Mapping[str, str | Sequence[str]]
 
 
@@ -62,12 +64,21 @@ class FoundTable:
 
     def columns(self) -> list[FoundColumn]:
         """The columns that have a name of their own, and number no rows."""
-        names = propose_names(name for name, _ in self.header)
         return [
-            FoundColumn(self, name, written, held)
-            for place, (name, (written, held)) in enumerate(zip(names, self.header, strict=True))
-            if not numbers_rows(place, written) and written and written not in self.doubled
+            column
+            for place, column in enumerate(self._all_columns())
+            if not numbers_rows(place, column.written) and column.written and column.written not in self.doubled
         ]
+
+    def row_numbers(self) -> FoundColumn | None:
+        """The first column, if it is called as programs call the numbers of rows, or has no name."""
+        first = next(iter(self._all_columns()), None)
+        known = first is not None and numbers_rows(0, first.written) and first.written not in self.doubled
+        return first if known else None
+
+    def _all_columns(self) -> list[FoundColumn]:
+        names = propose_names(name for name, _ in self.header)
+        return [FoundColumn(self, name, *each) for name, each in zip(names, self.header, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -117,8 +128,15 @@ class FoundColumn:
 
     @property
     def may_hold_keys(self) -> bool:
-        """The same, or they are numbers: of a key, programs write 1001.0 where some rows have none."""
-        if self.type is None:
+        """The same, or they are bytes, or look like numbers or days: programs write keys as 1001.0 or 01.02.24."""
+        if self.type is None and self.held not in _BYTES:
             return False
-        kinds = {"text", "integer", "number"}
-        return self.key.rank > KeyRank.NONE or (guess_type(self.name) == "text" and self.type in kinds)
+        known = {"text", "integer", "number", None}
+        unnamed = guess_type(self.name) == "text" and (self.type in known or self.looks_like_days)
+        return self.key.rank > KeyRank.NONE or unnamed
+
+    @property
+    def looks_like_days(self) -> bool:
+        """Whether texts look like days or times, and the name says nothing."""
+        days = self.look is not None and self.look.type in {"date", "timestamp"}
+        return days and self.key.rank is KeyRank.NONE

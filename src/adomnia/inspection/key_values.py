@@ -27,7 +27,8 @@ _FEWEST = 20  # different values: fewer are those of a category
 _ROWS_OF_CATEGORY = 10  # for each of its values, on average
 _SHARE = 20  # a key of people has at least one value in that many rows
 _MOSTLY = 0.9  # of the values of a link, which are those of the other column
-_FRACTION = "COUNT(CASE WHEN NOT REGEXP_FULL_MATCH({0}, '[+-]?[0-9]+([.]0*)?') THEN 1 END)"
+# With marks of thousands, or as spreadsheets shorten long ones. What may also be a fraction, as 1.234, is asked about.
+_WHOLE = "[+-]?([0-9]+([.,]0*)?|[0-9]{1,3}([., ''][0-9]{3})+([.,]0*)?|[0-9]([.,][0-9]+)?[eE][+]?[0-9]+)"
 _COVERED = 0.5  # of the values of the other column: ages are among the numbers of people, and are few of them
 
 
@@ -86,7 +87,7 @@ class KeyReader:
 
     def count(self) -> dict[str, KeyCount]:
         """How often the values of each column repeat."""
-        counts = ", ".join(f"COUNT({key}), COUNT(DISTINCT {key}), {_FRACTION.format(key)}" for key in self._keys)
+        counts = ", ".join(f"COUNT({key}), COUNT(DISTINCT {key}), {_count_fractions(key)}" for key in self._keys)
         (found,) = self.run(f"SELECT {counts} FROM {self._source.relation}")
         counted = [int(str(number)) for number in found]
         triples = zip(self.columns, counted[::3], counted[1::3], counted[2::3], strict=True)
@@ -120,6 +121,10 @@ class KeyReader:
     @cached_property
     def _keys(self) -> list[str]:
         return [render_key(f"k{place}", self._source) for place in range(len(self.columns))]
+
+
+def _count_fractions(key: str) -> str:
+    return f"COUNT(CASE WHEN NOT REGEXP_FULL_MATCH({key}, '{_WHOLE}') THEN 1 END)"
 
 
 def count_keys(readers: Iterable[KeyReader]) -> dict[str, dict[str, KeyCount]]:

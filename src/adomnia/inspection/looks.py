@@ -56,13 +56,26 @@ def look_at_keys(tables: Sequence[FoundTable], paths: Sequence[Path]) -> list[Fo
                 path,
                 table.source_table,
                 replace(_read_layout(table), null=tuple(table.spelling.get("null", ()))),
-                tuple(column.written for column in table.columns() if column.may_hold_keys),
-                frozenset(column.written for column in table.columns() if not column.may_be_key),
+                tuple(
+                    column.written for column in table.columns() if column.may_hold_keys and not column.looks_like_days
+                ),
+                frozenset(
+                    column.written for column in table.columns() if column.type == "number" and not column.may_be_key
+                ),
             )
             for table, path in zip(tables, paths, strict=True)
         ]
         counts = count_keys(keys)
-    return [replace(table, keys=counts.get(table.name, {})) for table in tables]
+        apart = [replace(key, columns=_list_apart(table)) for table, key in zip(tables, keys, strict=True)]
+        alone = {each.name: each.count() for each in apart if each.columns}
+    return [replace(table, keys={**counts.get(table.name, {}), **alone.get(table.name, {})}) for table in tables]
+
+
+def _list_apart(table: FoundTable) -> tuple[str, ...]:
+    """Columns that lead nowhere, as numbers of rows and days are those of any other table: what may be such."""
+    days = (column.written for column in table.columns() if column.may_hold_keys and column.looks_like_days)
+    first = table.row_numbers()
+    return (*days, *([] if first is None else [first.written]))
 
 
 def _read_layout(table: FoundTable) -> CsvFormat:

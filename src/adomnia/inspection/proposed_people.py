@@ -68,7 +68,8 @@ def propose_people(tables: Sequence[FoundTable]) -> ProposedPeople:
         others = tuple(column for column in keys if _group(column) != _group(found.unit))
         return ProposedPeople(found.unit, False, _tell_apart(others), found.links)
     doubled = [column for table in tables for column in table.doubled_columns() if _rank(column) > KeyRank.NAME]
-    return ProposedPeople(doubts=(*(column for column in columns if _may_name_people(column)), *doubled))
+    firsts = [column for table in tables if (column := table.row_numbers()) is not None and _repeats(column)]
+    return ProposedPeople(doubts=(*(column for column in columns if _may_name_people(column)), *doubled, *firsts))
 
 
 def _choose(

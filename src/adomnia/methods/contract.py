@@ -82,6 +82,7 @@ class Frame:
     unusable: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # why a column is no number, and the fix
     order: tuple[str, ...] = ()  # of the names of all columns, as the rows have them
     days: Mapping[str, NumberColumn] = field(default_factory=dict)  # dates, as days since the first of the calendar
+    beyond: tuple[str, ...] = ()  # of the unusable: numbers whose bounds are too far or too near for doubles
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -105,7 +106,10 @@ class BadArgument(Refusal):
 
 @dataclass(frozen=True)
 class Parameter:
-    """One named argument: what kind of value it takes, and what it means. Without a default it must be given."""
+    """One named argument: what kind of value it takes, and what it means. Without a default it must be given.
+
+    `all_columns`: where none are named, all that the rows have are meant.
+    """
 
     name: str
     kind: Kind
@@ -115,6 +119,7 @@ class Parameter:
     choices: tuple[str, ...] = ()
     lower: float | None = None
     upper: float | None = None
+    all_columns: bool = False
 
 
 Arguments: TypeAlias = Mapping[str, Any]  # by their names, all that the signature has; None where nothing was given

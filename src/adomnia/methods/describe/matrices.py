@@ -14,7 +14,9 @@ from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Estimate, ResultTable
 
-COLUMNS = Parameter("columns", "columns", "the numbers; all that the rows have, unless some are named")
+COLUMNS = Parameter(
+    "columns", "columns", "the numbers; all that the rows have, unless some are named", all_columns=True
+)
 _MOST_COLUMNS = 12
 _COMPLETE = "Only rows that have a value in every column are counted."
 

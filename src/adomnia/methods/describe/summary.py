@@ -194,7 +194,12 @@ METHOD = Method(
     "describe",
     "Numbers of rows, mean, standard deviation, extremes and quartiles of columns.",
     (
-        Parameter("columns", "columns", "the numbers to describe; all that the rows have, unless some are named"),
+        Parameter(
+            "columns",
+            "columns",
+            "the numbers to describe; all that the rows have, unless some are named",
+            all_columns=True,
+        ),
         WEIGHT,
         BY,
         INFERENCE,

@@ -195,6 +195,9 @@ class _Reader:
         if self._take("("):
             return self._bracketed()
         if self._take("."):
+            for name in self.frame.beyond:  # none of them is left out unsaid
+                why, fix = self.frame.unusable[name]
+                raise self._refusal(f"names {name} by a point, which {why}", fix, token.offset)
             return self._bounded([(self._atom_of(name, token),) for name in self._others()])
         if token.kind != "name":
             shown = f"{token.text!r}" if token.text else "nothing"

@@ -21,7 +21,9 @@ MISSING = "(missing)"  # how a missing value is written among those of a categor
 MOST_COLUMNS = 64
 _MOST_VALUES = 1_000  # of a column
 
-COLUMNS = Parameter("columns", "names", "the columns of the release; all of the rows' own if none are named")
+COLUMNS = Parameter(
+    "columns", "names", "the columns of the release; all of the rows' own if none are named", all_columns=True
+)
 BINS = Parameter(
     "bins",
     "integer",

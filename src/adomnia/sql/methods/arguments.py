@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from adomnia.errors import Refusal
 from adomnia.methods.contract import Method, Parameter
-from adomnia.sql.methods.frames import Given, read_factor, read_number
+from adomnia.sql.methods.frames import BEYOND, Given, read_factor, read_number
 from adomnia.sql.reading.refusals import position_of, refusal, refusal_of_name, render_node, shorten
 from adomnia.sql.values.scalars import read_expression
 from adomnia.sql.values.scope import strip_brackets
@@ -24,7 +24,7 @@ def read_arguments(call: exp.Func, method: Method, given: Given) -> dict[str, An
     return {
         parameter.name: read_argument(nodes[parameter.name], parameter, given)
         if parameter.name in nodes
-        else _default(parameter, call, method)
+        else _default(parameter, call, method, given)
         for parameter in method.parameters
     }
 
@@ -59,10 +59,14 @@ def place_in_text(node: exp.Expr, offset: int) -> tuple[int, int]:
     return (line, column + 1 + offset) if isinstance(node, exp.Literal) and node.is_string else (line, column)
 
 
-def _default(parameter: Parameter, call: exp.Func, method: Method) -> Any:  # noqa: ANN401 - by its kind
+def _default(parameter: Parameter, call: exp.Func, method: Method, given: Given) -> Any:  # noqa: ANN401 - by its kind
     if parameter.required:
         fix = f"add {parameter.name} => ...: {parameter.meaning}"
         raise refusal("missing_argument", call, f"needs {parameter.name}", fix, f"{method.name}()")
+    if parameter.all_columns:
+        for name in given.frame.beyond:  # none is left out unsaid
+            why, fix = given.frame.unusable[name]
+            raise refusal(BEYOND, call, why, f"{fix}; or name other columns: {parameter.name} => (...)", name)
     if parameter.kind in {"factors", "columns", "names", "numbers"} and parameter.default is None:
         return ()
     return parameter.default
@@ -82,6 +86,8 @@ def _usable_name(node: exp.Expr, _parameter: Parameter, given: Given) -> str:
         raise refusal("bad_argument", node, "is no column", "compute it in the SELECT in brackets, and name it there")
     read_expression(node, given.scope)  # refuses what is none of the rows' columns
     name = node.name.lower()
+    if name in given.frame.beyond and name not in given.frame.columns:
+        raise refusal(BEYOND, node, *given.frame.unusable[name])
     if name not in given.frame.columns:
         fix = "declare its values or its bounds, or compute a column that has some in the SELECT in brackets"
         raise refusal("bad_argument", node, "has neither declared values nor bounds", fix)

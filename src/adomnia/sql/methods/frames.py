@@ -9,6 +9,7 @@ from sqlglot import exp
 from adomnia.catalog.model import Catalog
 from adomnia.errors import Refusal
 from adomnia.methods.contract import Factor, Frame, NumberColumn
+from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Expression
 from adomnia.privacy.keys import key_cells
 from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
@@ -22,6 +23,9 @@ from adomnia.sql.values.groups import domain_of, require_number
 from adomnia.sql.values.scope import Scope, strip_brackets
 
 MOST_LEVELS = 1_000  # of a column that is counted apart
+BEYOND = "scale_out_of_range"
+LARGEST = 10**37  # bound: products of two columns of a formula, of degree four each, are doubles
+NEAREST = Fraction(1, 10**100)  # that two bounds may be to each other: the same of squares and quotients
 _FIX = "begin with a table, or with a SELECT in brackets: {}(people, ...) or {}((SELECT age FROM people), ...)"
 
 
@@ -71,13 +75,14 @@ def _source(node: exp.Expr, name: str) -> exp.Expr:
 def build_frame(block: Block, confidence: float) -> Frame:
     """All columns that a method can use, by what they can be used for."""
     columns = dict(_list_columns(block.scope))
-    numbers, factors, days, unusable = {}, {}, {}, {}
+    numbers, factors, days, unusable, beyond = {}, {}, {}, {}, []
     for name, value in columns.items():
         node = exp.column(exp.to_identifier(name, quoted=True))
         try:
             numbers[name.lower()] = read_number(node, value, name)
         except Refusal as cause:
             unusable[name.lower()] = (cause.why, cause.fix)
+            beyond += [name.lower()] if cause.code == BEYOND else []
         if isinstance(value.kind, Day) and value.kind.lower is not None and value.kind.upper is not None:
             counted = count_days(value)
             days[name.lower()] = NumberColumn(name, counted, domain_of(node, counted))
@@ -85,7 +90,7 @@ def build_frame(block: Block, confidence: float) -> Frame:
         if factor is not None:
             factors[name.lower()] = factor
     order = tuple(map(str.lower, columns))
-    return Frame(block.relation, numbers, factors, Fraction(str(confidence)), unusable, order, days)
+    return Frame(block.relation, numbers, factors, Fraction(str(confidence)), unusable, order, days, tuple(beyond))
 
 
 def read_number(node: exp.Expr, value: Expression, name: str) -> NumberColumn:
@@ -94,7 +99,25 @@ def read_number(node: exp.Expr, value: Expression, name: str) -> NumberColumn:
         fix = "name a column of numbers with declared bounds"
         raise refusal("type_error", node, f"is of type {value.kind}, where a number is needed", fix, name)
     number = require_number(node, value)
-    return NumberColumn(name, number, domain_of(node, number))
+    domain = domain_of(node, number)
+    _demand_doubles(node, domain, name)
+    return NumberColumn(name, number, domain)
+
+
+def _demand_doubles(node: exp.Expr, domain: Numbers, name: str) -> None:
+    """Refuse bounds whose powers are no doubles: a method would fail at its price, or after payment."""
+    if max(abs(domain.lower), abs(domain.upper)) > LARGEST:
+        why = f"has a bound beyond {float(LARGEST):.0e}, and methods compute powers of it"
+        fix = f"choose nearer bounds in the SELECT in brackets: CLAMP({name}, 0, 1000) AS {_alias(node)}"
+        raise refusal(BEYOND, node, why, fix, name)
+    if 0 < domain.upper - domain.lower < NEAREST:
+        why = f"has bounds that are less than {float(NEAREST):.0e} apart, and methods compute powers of that"
+        fix = f"choose another unit in the SELECT in brackets: {name} * 1e100 AS {_alias(node)}"
+        raise refusal(BEYOND, node, why, fix, name)
+
+
+def _alias(node: exp.Expr) -> str:
+    return node.name if isinstance(node, exp.Column) else "value"
 
 
 def read_factor(node: exp.Expr, name: str, block: Block) -> Factor:
