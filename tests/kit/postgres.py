@@ -18,6 +18,8 @@ import pytest
 
 from kit.waiting import HANG_SECONDS
 
+CLUSTER_FILE = "ADOMNIA_TEST_CLUSTER"
+
 
 class Server:
     """A cluster of its own. Its URL has no password: nothing but a socket in a private folder leads to it."""
@@ -102,12 +104,21 @@ def _make_folder(user):
 
 @cache
 def _cluster():
-    """The files of a cluster in which nothing is yet, of which every server has a copy: making them takes seconds."""
+    """The files of a cluster in which nothing is yet, of which every server has a copy: making them takes seconds.
+
+    Processes that run one after the other are told a file, in which the first of them names its own for the others.
+    """
+    named = Path(os.environ.get(CLUSTER_FILE, os.devnull))
+    if made := named.read_text():
+        return Path(made)
     programs, user = _find_programs()
     folder = _make_folder(user)
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    if not named.is_file():
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
     options = ("-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "-N")
     _run_as(user, str(programs / "initdb"), "-D", str(folder / "data"), *options)
+    if named.is_file():
+        named.write_text(str(folder / "data"))
     return folder / "data"
 
 

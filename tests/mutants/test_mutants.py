@@ -12,22 +12,28 @@ import re
 import subprocess
 import sys
 import tomllib
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import cache_from_source
 from multiprocessing import forkserver, get_context
 from pathlib import Path
+from shutil import rmtree
+from signal import SIGKILL
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 import pytest
 from _pytest.config import default_plugins
 
+from adomnia import version
 from kit.waiting import HANG_SECONDS
-from mutants.child import ENVIRONMENT, PROJECT, run_in_child
+from mutants.child import ENVIRONMENT, PROJECT, run_collected, run_in_child
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from multiprocessing.connection import Connection
 
 MUTANTS = {path.stem: tomllib.loads(path.read_text()) for path in sorted(Path(__file__).parent.glob("*.toml"))}
 EVERY_MUTANT = pytest.mark.parametrize("name", MUTANTS)
@@ -57,6 +63,15 @@ class Outcome:
     stdout: str
 
 
+@dataclass(frozen=True)
+class Collected:
+    """A process that has collected tests, what it tells, and a copy of the source, into which mutants are planted."""
+
+    mutants: Connection
+    output: Path
+    folder: Path
+
+
 @cache
 def start_server() -> None:
     """What the named tests import is imported before any of them runs."""
@@ -64,7 +79,7 @@ def start_server() -> None:
     named = {name for path in (PROJECT / "tests/conftest.py", *tests) for name in list_imports(path)} & set(SOURCES)
     path = os.pathsep.join(str(PROJECT / root) for root in ("src", "tests"))
     with patch.dict(os.environ, ENVIRONMENT, PYTHONPATH=path):
-        CHILDREN.set_forkserver_preload([*IMPORTED, "mutants.child", *sorted(named)])
+        CHILDREN.set_forkserver_preload([*IMPORTED, "mutants.child", "mutants.calls", *sorted(named)])
         forkserver.ensure_running()
 
 
@@ -105,52 +120,101 @@ def depend_on(file: str) -> set[str]:
     return found
 
 
-def run(folder: Path, file: str, *nodes: str) -> Outcome:
-    """Only these tests, against the source in that folder, where this file is another; with no plug-in loaded."""
+@pytest.fixture(scope="module")
+def copied() -> Iterator[Path]:
+    """A folder with a copy of the source, into which one mutant after the other is planted."""
+    with TemporaryDirectory() as folder:
+        mirror(PROJECT / "src", Path(folder) / "src")
+        yield Path(folder)
+
+
+@pytest.fixture(scope="module")
+def collected(request: pytest.FixtureRequest, copied: Path) -> Iterator[Collected]:
+    """The process that has collected what kills the mutants of this run."""
     start_server()
-    output, changed = folder / "output.txt", depend_on(file)
-    child = CHILDREN.Process(target=run_in_child, args=(str(folder), changed, nodes, str(output)))
+    names = {item.callspec.params["name"] for item in request.session.items if collected.__name__ in item.fixturenames}
+    nodes = sorted({MUTANTS[name]["killed_by"] for name in names})
+    ours, theirs = CHILDREN.Pipe()
+    output, cluster = copied / "output.txt", copied / "cluster.txt"
+    cluster.touch()
+    process = CHILDREN.Process(target=run_collected, args=(nodes, str(copied), str(output), theirs))
+    process.start()
+    theirs.close()
+    yield Collected(ours, output, copied)
+    ours.send(None)
+    process.join(HANG_SECONDS)
+    if made := cluster.read_text():
+        rmtree(Path(made).parent)
+    assert process.exitcode == 0, output.read_text()
+
+
+def run(mutant: dict[str, str], planted: dict[str, str], collected: Collected) -> Outcome:
+    """Only the test that kills a mutant, with no plug-in loaded, against the source with this planted."""
+    collected.output.write_text("")
+    with plant(collected.folder, planted):
+        collected.mutants.send(mutant)
+        child = collected.mutants.recv()
+        if child is None:
+            return run_imported(mutant, collected)
+        if not collected.mutants.poll(HANG_SECONDS):
+            os.kill(child, SIGKILL)
+        return Outcome(collected.mutants.recv(), collected.output.read_text())
+
+
+def run_imported(mutant: dict[str, str], collected: Collected) -> Outcome:
+    """The same where no change of one function makes the mutant: whatever depends on its file is imported again."""
+    told = (mutant["killed_by"], str(collected.folder), str(collected.output))
+    child = CHILDREN.Process(target=run_in_child, args=(depend_on(mutant["file"]), *told))
     child.start()
     child.join(HANG_SECONDS)
     if child.is_alive():
         child.kill()
-    return Outcome(child.exitcode, output.read_text())
+    return Outcome(child.exitcode, collected.output.read_text())
 
 
-def mirror(source: Path, folder: Path, without: set[Path]) -> None:
-    """Link to everything in the source, and to what Python compiled of it, without some files."""
+def mirror(source: Path, folder: Path) -> None:
+    """Folders of links to every file of the source, and to what Python compiled of it."""
     folder.mkdir(parents=True)
     for each in source.iterdir():
-        if not any(path.is_relative_to(each) for path in without):
+        if each.is_dir():
+            mirror(each, folder / each.name)
+        else:
             (folder / each.name).symlink_to(each)
-        elif each not in without:
-            mirror(each, folder / each.name, without)
 
 
-def plant(folder: Path, mutant: dict[str, str]) -> None:
-    """The source in another folder, with its one place changed."""
-    original = PROJECT / mutant["file"]
-    mirror(PROJECT / "src", folder / "src", {original, Path(cache_from_source(str(original)))})
-    (folder / mutant["file"]).write_text(original.read_text().replace(mutant["before"], mutant["after"]))
+@contextmanager
+def plant(folder: Path, mutant: dict[str, str]) -> Iterator[None]:
+    """One place of the source in a folder is another, of which nothing is compiled, for as long as this lasts."""
+    original, planted = PROJECT / mutant["file"], folder / mutant["file"]
+    compiled = Path(cache_from_source(str(planted)))
+    compiled.unlink(missing_ok=True)
+    planted.unlink()
+    planted.write_text(original.read_text().replace(mutant["before"], mutant["after"]))
+    try:
+        yield
+    finally:
+        compiled.unlink(missing_ok=True)
+        planted.unlink()
+        planted.symlink_to(original)
 
 
 @pytest.mark.soak
 @EVERY_MUTANT
-def test_the_named_test_is_green_without_the_mutant(name, tmp_path):
-    """A red test kills nothing. Here it runs as for the mutant: what depends on the file is imported once more."""
+def test_the_named_test_is_green_without_the_mutant(name, collected):
+    """A red test kills nothing. Here it runs as for the mutant: the same is swapped, or imported once more."""
     mutant = MUTANTS[name]
-    plant(tmp_path, {**mutant, "after": mutant["before"]})
-    result = run(tmp_path, mutant["file"], mutant["killed_by"])
+    result = run(mutant, {**mutant, "after": mutant["before"]}, collected)
     assert result.returncode == 0, result.stdout
 
 
-def test_the_copy_is_what_gets_tested(tmp_path):
+def test_the_copy_is_what_gets_tested(copied):
     """Otherwise an installed package would shadow the copy, and every mutant would seem alive."""
     mutant = {"file": "src/adomnia/version.py", "before": "__version__ = ", "after": "__version__ = 'mutant' or "}
-    plant(tmp_path, mutant)
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "src")}
+    environment = {**os.environ, "PYTHONPATH": str(copied / "src")}
     command = [sys.executable, "-B", "-c", "import adomnia; print(adomnia.__version__)"]
-    assert subprocess.check_output(command, env=environment, text=True) == "mutant\n"
+    with plant(copied, mutant):
+        assert subprocess.check_output(command, env=environment, text=True) == "mutant\n"
+    assert subprocess.check_output(command, env=environment, text=True) == f"{version.__version__}\n"
 
 
 @EVERY_MUTANT
@@ -165,9 +229,8 @@ def test_a_mutant_changes_one_place_and_tells_its_story(name):
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.soak] if name in WITH_JAVA else []) for name in MUTANTS]
 )
-def test_the_named_test_kills(name, tmp_path):
-    plant(tmp_path, MUTANTS[name])
-    result = run(tmp_path, MUTANTS[name]["file"], MUTANTS[name]["killed_by"])
+def test_the_named_test_kills(name, collected):
+    result = run(MUTANTS[name], MUTANTS[name], collected)
     assert result.returncode == 1, result.stdout
     assert RED_BY_ASSERTION.search(result.stdout), result.stdout
 
