@@ -1,23 +1,9 @@
-"""Once this is imported, it is known of every function whether it has been called."""
+"""From where this is imported on, the process notes which functions are called."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from types import CodeType, FrameType
+from mutants.swapping import note_call
 
-CALLED: set[tuple[str, int]] = set()
-
-
-def is_called(code: CodeType) -> bool:
-    return (code.co_filename, code.co_firstlineno) in CALLED
-
-
-def _note(frame: FrameType, event: str, _: object) -> None:
-    if event == "call":
-        CALLED.add((frame.f_code.co_filename, frame.f_code.co_firstlineno))
-
-
-sys.setprofile(_note)
+sys.setprofile(note_call)

@@ -7,13 +7,23 @@ from inspect import CO_OPTIMIZED
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING
 
-from mutants.calls import is_called
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import FrameType
 
 # Where `staticmethod`, `property`, `cached_property` and what wraps a function keep it.
 _WRAPPERS = ("__wrapped__", "__func__", "fget", "func")
+_CALLED: set[tuple[str, int]] = set()
+
+
+def note_call(frame: FrameType, event: str, _: object) -> None:
+    """What `sys.setprofile` takes."""
+    if event == "call":
+        _CALLED.add((frame.f_code.co_filename, frame.f_code.co_firstlineno))
+
+
+def is_called(code: CodeType) -> bool:
+    return (code.co_filename, code.co_firstlineno) in _CALLED
 
 
 def find_swap(module_name: str, text: str, planted: str) -> tuple[FunctionType, CodeType] | None:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
 MUTANTS = {path.stem: tomllib.loads(path.read_text()) for path in sorted(Path(__file__).parent.glob("*.toml"))}
+OTHER_VERSION = {"file": "src/adomnia/version.py", "before": "__version__ = ", "after": "__version__ = 'mutant' or "}
 EVERY_MUTANT = pytest.mark.parametrize("name", MUTANTS)
 # Each of their tests starts a Java of its own, for ten seconds; without a mutant they run among those of the engines.
 WITH_JAVA = {"forgotten_statements_are_asked_again", "rows_written_where_nobody_looked", "views_called_like_tables"}
@@ -124,7 +125,8 @@ def depend_on(file: str) -> set[str]:
 def copied() -> Iterator[Path]:
     """A folder with a copy of the source, into which one mutant after the other is planted."""
     with TemporaryDirectory() as folder:
-        mirror(PROJECT / "src", Path(folder) / "src")
+        files = {PROJECT / mutant["file"] for mutant in (*MUTANTS.values(), OTHER_VERSION)}
+        mirror(PROJECT / "src", Path(folder) / "src", {*files, *(Path(cache_from_source(str(file))) for file in files)})
         yield Path(folder)
 
 
@@ -172,12 +174,12 @@ def run_imported(mutant: dict[str, str], collected: Collected) -> Outcome:
     return Outcome(child.exitcode, collected.output.read_text())
 
 
-def mirror(source: Path, folder: Path) -> None:
-    """Folders of links to every file of the source, and to what Python compiled of it."""
+def mirror(source: Path, folder: Path, replaced: set[Path]) -> None:
+    """Links to all of the source, and to what Python compiled of it; folders only around what will be replaced."""
     folder.mkdir(parents=True)
     for each in source.iterdir():
-        if each.is_dir():
-            mirror(each, folder / each.name)
+        if each.is_dir() and any(path.is_relative_to(each) for path in replaced):
+            mirror(each, folder / each.name, replaced)
         else:
             (folder / each.name).symlink_to(each)
 
@@ -209,10 +211,9 @@ def test_the_named_test_is_green_without_the_mutant(name, collected):
 
 def test_the_copy_is_what_gets_tested(copied):
     """Otherwise an installed package would shadow the copy, and every mutant would seem alive."""
-    mutant = {"file": "src/adomnia/version.py", "before": "__version__ = ", "after": "__version__ = 'mutant' or "}
     environment = {**os.environ, "PYTHONPATH": str(copied / "src")}
     command = [sys.executable, "-B", "-c", "import adomnia; print(adomnia.__version__)"]
-    with plant(copied, mutant):
+    with plant(copied, OTHER_VERSION):
         assert subprocess.check_output(command, env=environment, text=True) == "mutant\n"
     assert subprocess.check_output(command, env=environment, text=True) == f"{version.__version__}\n"
 

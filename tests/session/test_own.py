@@ -37,7 +37,7 @@ PEOPLE = pd.DataFrame(
         "born": pd.to_datetime(["1970-01-02"] * 30),
     }
 )
-VISITS = pl.DataFrame({"visit_id": range(60), "person_id": [k % 30 for k in range(60)], "cost": [2.0] * 60})
+VISITS = pd.DataFrame({"visit_id": range(60), "person_id": [k % 30 for k in range(60)], "cost": [2.0] * 60})
 ITEMS = pa.table({"visit_id": [k % 60 for k in range(90)], "price": [1] * 90})
 CITIES = pa.table({"city": ["Oslo", "Bergen"], "population": [700, 300]})
 HOUSE = {"people": PEOPLE, "visits": VISITS}
@@ -164,7 +164,9 @@ def test_with_rows_as_the_unit_tables_have_no_links():
 
 
 def test_a_declaration_for_one_table_goes_before_that_for_all():
-    with house(bounds={"visits.age": (0, 5), "age": (0, 9)}, data={**HOUSE, "visits": VISITS.with_columns(age=7)}) as s:
+    with house(
+        bounds={"visits.age": (0, 5), "age": (0, 9)}, data={**HOUSE, "visits": pl.from_pandas(VISITS.assign(age=7))}
+    ) as s:
         bounds = {
             table.name: column.kind.upper
             for table in s.catalog().tables
