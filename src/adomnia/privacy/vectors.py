@@ -18,6 +18,10 @@ MOST_ENTRIES = 256
 LARGEST_ENTRY = 2**78  # 2**48 rows of it sum to at most 2**126, which every engine's widest integer holds
 
 
+class LargeEntryError(ValueError):
+    """A product of columns is so large that no engine adds it up exactly."""
+
+
 @dataclass(frozen=True)
 class Variable:
     """A number of a row in steps of its grid, counted from the lower end: between 0 and the width of the grid."""
@@ -51,7 +55,7 @@ class Vector:
         if self.absent and (len(self.variables) != 1 or not all(map(_is_named, self.entries))):
             raise ValueError("Vector absent must stand beside entries that all name the one variable, got others.")
         if self.magnitude > LARGEST_ENTRY:
-            raise ValueError(f"Vector entries must stay within 2**78 in every row, got {self.magnitude}.")
+            raise LargeEntryError(f"Vector entries must stay within 2**78 in every row, got {self.magnitude}.")
 
     @cached_property
     def magnitude(self) -> int:

@@ -14,10 +14,12 @@ from adomnia.methods.models.prediction import predict
 from adomnia.plans.canonical import canonical
 from adomnia.privacy.conversions import rho_of
 from adomnia.privacy.events import Concentrated, Pure
+from adomnia.sql.lower import lower
 from kit.analyses import analyse, frame
 from kit.bits import SeededBits
 from kit.columns import KINDS
 from kit.describing import covers_as_often
+from sql.hospital import HOSPITAL
 
 FRAME = frame({"y": (0, 20), "x": (-1, 1), "z": (0, 10), "low": (-1, 5)}, {"city": ("A", "B")}, whole=("y",))
 PRICES = [Pure(1), Concentrated(rho_of(1, 1e-6))]
@@ -322,3 +324,11 @@ def test_intervals_hold_the_slope_of_a_skewed_column(name, widest):
     assert covers_as_often(hits, draws, 0.93)
     assert np.median(widths) < widest
     assert any("Values of `x` " in note for note in table.notes) == (name != "smooth")
+
+
+@pytest.mark.parametrize("method", ["poisson", "huber_regression"])
+def test_products_that_no_engine_adds_up_exactly_are_refused_with_a_fix(method):
+    text = f"SELECT * FROM {method}(people, formula => 'age ~ poly(salary, 2) + {{}}')"
+    with pytest.raises(Refusal, match=r"too large to be added up exactly.*Fix: use lower powers"):
+        lower(text.format("poly(score, 2)"), HOSPITAL)
+    lower(text.format("score"), HOSPITAL)

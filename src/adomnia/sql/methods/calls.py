@@ -14,6 +14,7 @@ from adomnia.methods.releases.attributes import list_left_out, show_columns
 from adomnia.methods.testing.adjustment import NONE
 from adomnia.plans.plan import Output, Plan
 from adomnia.privacy.aggregates import values_of
+from adomnia.privacy.vectors import LargeEntryError
 from adomnia.sql.methods.arguments import find_arguments, read_arguments, refuse_at
 from adomnia.sql.methods.frames import Given, read_rows
 from adomnia.sql.methods.views import ViewReader
@@ -99,7 +100,12 @@ def _build(call: exp.Func, method: Method, given: Given, arguments: Arguments) -
 
 
 def _refuse_large(call: exp.Func, given: Given, analysis: Statistic) -> None:
-    queries = analysis.queries
+    try:
+        queries = analysis.queries
+    except LargeEntryError:
+        why = "multiplies columns to numbers that are too large to be added up exactly"
+        fix = "use lower powers, or fewer columns in a product"
+        raise refusal("scale_out_of_range", call, why, fix, f"{name_of(call)}()") from None
     spend(_STEPS_OF_A_QUERY * len(queries))
     numbers = sum(prod(query.result_shape) for query in queries)
     if numbers > MOST_NUMBERS:
