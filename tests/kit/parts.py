@@ -26,7 +26,8 @@ NAMED = {
     ),
     "surfaces": (
         "cli", "client", "contracts/test_designs.py", "contracts/test_sessions.py", "contracts/test_surfaces.py",
-        "explaining", "figures", "frozen", "inspection", "kit", "local", "releases", "session", "sql", "test_*.py", "wire",
+        "explaining", "figures", "frozen", "inspection", "kit", "local", "releases", "session", "sql", "test_*.py",
+        "wire",
     ),
     "server": ("frozen/test_server.py", "server"),
     "browser": ("browser",),

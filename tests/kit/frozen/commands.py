@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from functools import cache
+from functools import cache, partial
 from io import BytesIO, TextIOWrapper
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
@@ -48,7 +48,7 @@ def enter(*arguments: str) -> tuple[object, str, str]:
     printed, complained = (TextIOWrapper(BytesIO(), "utf-8", newline="\n", write_through=True) for _ in range(2))
     with (
         _plain_terminal(),
-        patch.object(commands, "app", _command()),
+        patch.object(commands, "app", partial(_command(), prog_name="adomnia")),
         patch.object(sys, "argv", ["adomnia", *arguments]),
         redirect_stdout(printed),
         redirect_stderr(complained),

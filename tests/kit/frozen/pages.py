@@ -46,15 +46,8 @@ _PLACES = {
 # Other pages of some routes, which look otherwise.
 _FURTHER = (
     *("/answers/model", "/ask?sql=SELECT+AVG(salery)+FROM+people", f"/ask?sql={quote(_QUESTION)}&pay=rho&amount=0.5"),
-    *(
-        "/releases/years",
-        "/releases/nobody",
-        "/methods?q=median",
-        "/methods/kaplan_meier",
-        "/data/visits",
-        "/answers?q=n",
-    ),
-    *("/owner/ledger?kind=reserve", "/nowhere"),
+    *("/releases/years", "/releases/nobody", "/methods?q=median", "/methods/kaplan_meier", "/data/visits"),
+    *("/answers?q=n", "/owner/ledger?kind=reserve", "/nowhere"),
 )
 _REGRESSION = {"source": "table", "table": "people", "formula": "salary ~ age", "pay": "epsilon", "amount": "1"}
 # What is sent by forms, in an order in which one may follow another.

@@ -24,8 +24,8 @@ _HEAD = "=== "
 def collect(told: Iterable[tuple[str, str]]) -> Records:
     """The records of one thing, sorted; two of one key would hide one of them."""
     found: Records = {}
-    for key, text in list(told):  # all of it first: who tells may hold a server open
-        key, text = _printable(key), _printable(text)
+    every = list(told)  # all of it first: who tells may hold a server open
+    for key, text in ((_printable(key), _printable(text)) for key, text in every):
         lines = "\n".join(line.rstrip() for line in text.split("\n")).strip("\n").split("\n")
         if key in found or "\n" in key or key != key.strip():
             raise ValueError(f"Record key must be one line and differ from all others, got {key!r}.")

@@ -1,4 +1,4 @@
-"""Pages as text that is the same every time: without tokens, digests and versions, or as what somebody reads of them."""
+"""Pages as text that is the same every time, without tokens, digests and versions; and what somebody reads of them."""
 
 from __future__ import annotations
 
@@ -18,49 +18,12 @@ _CHANGING = (
 _SPACE = re.compile(r"\s+")
 # Elements that stand on lines of their own.
 _BLOCKS = frozenset(
-    [
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "button",
-        "dd",
-        "details",
-        "dialog",
-        "div",
-        "dl",
-        "dt",
-        "fieldset",
-        "figcaption",
-        "figure",
-        "footer",
-        "form",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "header",
-        "hr",
-        "label",
-        "legend",
-        "li",
-        "main",
-        "nav",
-        "ol",
-        "option",
-        "p",
-        "pre",
-        "section",
-        "select",
-        "summary",
-        "table",
-        "tbody",
-        "tfoot",
-        "thead",
-        "title",
-        "tr",
-        "ul",
-    ]
+    (
+        *("address", "article", "aside", "blockquote", "button", "dd", "details", "dialog", "div", "dl", "dt"),
+        *("fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "header", "hr", "label"),
+        *("legend", "li", "main", "nav", "ol", "option", "p", "pre", "section", "select", "summary", "table"),
+        *("tbody", "tfoot", "thead", "title", "tr", "ul"),
+    )
 )
 _SILENT = frozenset(("script", "style", "template"))
 

@@ -41,14 +41,12 @@ _CELLS = 8  # of a column
 _OPTIONS = {"inference": ("--population",)}
 _ARGUMENTS = dict.fromkeys(("COVAR_POP", "COVAR_SAMP", "CORR"), "age, salary") | {"COUNT": "*", "QUANTILE": "age, 0.9"}
 _AGGREGATES = [f"{name}({_ARGUMENTS.get(name, 'salary')})" for name in STATISTICS]
+_JOINED = "visits JOIN people USING (person_id)"
 # How they are asked: plainly, by groups, with Gaussian noise, and about the population.
 _FORMS = {
     "alone": ("SELECT {} AS value FROM people", {"epsilon": "1"}),
     "in groups": ("SELECT sex, {} AS value FROM people GROUP BY sex", {"epsilon": "1"}),
-    "filtered, gaussian": (
-        "SELECT {} FILTER (WHERE age > 30) AS value FROM visits JOIN people USING (person_id)",
-        {"rho": "0.5"},
-    ),
+    "filtered, gaussian": (f"SELECT {{}} FILTER (WHERE age > 30) AS value FROM {_JOINED}", {"rho": "0.5"}),
     "of the population": ("SELECT {} AS value FROM people", {"epsilon": "1", "inference": "population"}),
 }
 _ASKED = {
