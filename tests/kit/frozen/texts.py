@@ -6,6 +6,7 @@ import re
 from html.parser import HTMLParser
 
 from adomnia import __version__
+from kit.frozen.numbers import write_number
 
 _CHANGING = (
     (re.compile(r"(?<=\?v=)[0-9a-f]+"), "DIGEST"),
@@ -13,8 +14,9 @@ _CHANGING = (
     (re.compile(r"\bao_[0-9a-f]{16}_[0-9a-f]{64}\b"), "TOKEN"),
     (re.compile(r"(?<![\w.])[0-9a-f]{16,}\b"), "HEX"),
     (re.compile(r"(?<=>)[0-9a-f]{12}(?=<)"), "HEX"),  # a digest that is cut; elsewhere it may be a number
-    (re.compile(rf"(?<![\d.]){re.escape(__version__)}(?![\d.])"), "VERSION"),
+    (re.compile(rf"(?<![\d.]){re.escape(__version__)}(?!\.?\d)"), "VERSION"),
 )
+_LONG_NUMBER = re.compile(r"(?<![\w.])\d+\.\d{6,}(?:e[+-]?\d+)?(?![\w.])")
 _SPACE = re.compile(r"\s+")
 # Elements that stand on lines of their own.
 _BLOCKS = frozenset(
@@ -29,10 +31,10 @@ _SILENT = frozenset(("script", "style", "template"))
 
 
 def normalise(text: str) -> str:
-    """The text without what is other every time."""
+    """The text without what is other every time, and numbers with the digits that every machine agrees on."""
     for pattern, word in _CHANGING:
         text = pattern.sub(word, text)
-    return text
+    return _LONG_NUMBER.sub(lambda found: write_number(float(found[0])), text)
 
 
 def normalise_page(html: str) -> str:
