@@ -20,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: run test $(PARTS) screenshots gallery facts check bench editor soak clean help
+.PHONY: run test $(PARTS) screenshots gallery facts freeze check bench editor soak clean help
 
 run: $(VENV)/installed $(EXAMPLE)/people.parquet  ## install if needed, make the example data, ask a first question, open the console
 	@echo 'A first question to 20,000 made-up people, paid with epsilon 0.5 (asked again, it is free):'
@@ -80,6 +80,9 @@ gallery: $(VENV)/installed-dev  ## the papers' figures and numbers beside ours, 
 
 facts: $(VENV)/installed-dev  ## what pages count and list: docs/facts.md, the reference of methods, numbers and tables between marks
 	$(BIN)/python tools/facts.py
+
+freeze: $(VENV)/installed-dev  ## what people and programs see, as tests hold it: all of it, or NAME=one of tests/fixtures/frozen
+	$(BIN)/python tools/freeze.py $(NAME)
 
 check: $(VENV)/installed-spark lint  ## the fast part of `make test`: lint, types, quick tests
 	$(PYTEST) -q -x -n auto --dist worksteal --quick

@@ -74,17 +74,31 @@ def questions() -> list[Asked]:
     return list(found.values())
 
 
+def refused() -> list[Asked]:
+    """Every question of the fixtures and of the adversarial corpus that is refused, each once."""
+    texts = (*_fixtures(refused=True), *_adversarial(refused=True))
+    return list({text: Asked(text, topic) for text, topic in texts}.values())
+
+
 def _texts() -> Iterator[tuple[str, str]]:
-    for path in sorted((FIXTURES / "sql").glob("*.sql")):
-        for block in path.read_text().strip().split("\n\n"):
-            text, _, expected = block.rpartition("\n")
-            if not expected.startswith("refused "):
-                yield text, path.stem
+    yield from _fixtures(refused=False)
     for text, identities in json.loads((FIXTURES / "identities.json").read_text()).items():
         if "epsilon" in identities:
             yield text, "identities"
+    yield from _adversarial(refused=False)
+
+
+def _fixtures(*, refused: bool) -> Iterator[tuple[str, str]]:
+    for path in sorted((FIXTURES / "sql").glob("*.sql")):
+        for block in path.read_text().strip().split("\n\n"):
+            text, _, expected = block.rpartition("\n")
+            if expected.startswith("refused ") is refused:
+                yield text, path.stem
+
+
+def _adversarial(*, refused: bool) -> Iterator[tuple[str, str]]:
     for entry in yaml.safe_load((FIXTURES / "adversarial_sql.yaml").read_text()):
-        if not entry["expected"].startswith("REJECT"):
+        if entry["expected"].startswith("REJECT") is refused:
             for text in [entry["sql"]] if isinstance(entry["sql"], str) else entry["sql"]:
                 yield text, "adversarial"
 

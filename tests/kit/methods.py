@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from math import sin
+from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -57,11 +61,18 @@ NEIGHBOURS = [
 ]
 
 
+def prepare_catalog() -> Catalog:
+    """The catalog of all executions, in a folder that lasts as long as the process."""
+    if "catalog" not in _KNOWN:
+        folder = Path(mkdtemp(prefix="adomnia-methods-"))
+        atexit.register(shutil.rmtree, folder)
+        _KNOWN["catalog"] = declare(folder / "hospital")
+    return _KNOWN["catalog"]
+
+
 @pytest.fixture(scope="session")
-def hospital_catalog(tmp_path_factory) -> Catalog:
-    found = declare(tmp_path_factory.mktemp("methods") / "hospital")
-    _KNOWN["catalog"] = found
-    return found
+def hospital_catalog() -> Catalog:
+    return prepare_catalog()
 
 
 @pytest.fixture
@@ -96,7 +107,7 @@ class Executing:
 class Execution:
     """What came of one execution: its table, the texts that were proved before, those that ran, and the record.
 
-    `rounds` are the digests of what was measured.
+    `rounds` are the digests of what was measured, `measured` is what came of it.
     """
 
     table: ResultTable
@@ -104,6 +115,7 @@ class Execution:
     ran: tuple[str, ...]
     replayer: Callable[[], Replayer]
     rounds: tuple[str, ...]
+    measured: tuple[Integers, ...]
 
 
 @cache
@@ -114,7 +126,8 @@ def executed(plan: Plan, price: Price, removed: int = 0) -> Execution:
     running = Executing(engine, plan, price, removed)
     (table,) = drive(split_price(plan, price), running.executor)
     proved = tuple(statement.text for statement in running.proved)
-    return Execution(table, proved, tuple(running.ran), running.replayer, tuple(running.executor.record.rounds))
+    record = running.executor.record
+    return Execution(table, proved, tuple(running.ran), running.replayer, tuple(record.rounds), tuple(record.values))
 
 
 def tables_of(plan: Plan, price: Price) -> Iterator[ResultTable]:

@@ -22,13 +22,14 @@ NAMED = {
     ),
     "analyses": (
         "accounting", "contracts/test_columns.py", "contracts/test_methods.py", "contracts/test_statistics.py",
-        "methods", "plans", "pricing", "statistics",
+        "frozen/test_analyses.py", "methods", "plans", "pricing", "statistics",
     ),
     "surfaces": (
         "cli", "client", "contracts/test_designs.py", "contracts/test_sessions.py", "contracts/test_surfaces.py",
-        "explaining", "figures", "inspection", "kit", "local", "releases", "session", "sql", "test_*.py", "wire",
+        "explaining", "figures", "frozen", "inspection", "kit", "local", "releases", "session", "sql", "test_*.py",
+        "wire",
     ),
-    "server": ("server",),
+    "server": ("frozen/test_server.py", "server"),
     "browser": ("browser",),
     "mutants": ("mutants",),
 }  # fmt: skip
@@ -36,7 +37,7 @@ PARTS = (*NAMED, SEARCHES)
 
 # What takes long, or is about chance and processes: left to `make test` by the quick loop.
 SLOW = (
-    "browser", "contracts", "curator", "engines/duckdb/test_optimizers.py", "engines/index", "kit", "ledger",
+    "browser", "contracts", "curator", "engines/duckdb/test_optimizers.py", "engines/index", "frozen", "kit", "ledger",
     "mechanisms", "mutants", "noise", "pricing/test_effort.py", "server", "session/test_curator.py", "statistics",
 )  # fmt: skip
 

@@ -1,0 +1,1 @@
+"""What people and programs see, as records that tests hold frozen."""
