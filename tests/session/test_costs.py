@@ -42,7 +42,8 @@ BOUNDS = {  # with another number in it every time, so that every question is a 
     "SELECT MEDIAN(salary) AS middle FROM people WHERE salary > {}": paid(6790, duckdb=4),
     "SELECT sex, COUNT(*) AS n FROM people JOIN visits USING (person_id) WHERE cost > {} GROUP BY sex": paid(4235),
     "SELECT * FROM quantiles((SELECT salary FROM people WHERE salary > {}), column => salary)": paid(38090, duckdb=8),
-    "SELECT * FROM lm((SELECT salary, age FROM people WHERE salary > {}), formula => 'salary ~ age')": paid(10390),
+    # Two rounds: the statement of the second has other constants each time.
+    "SELECT * FROM lm((SELECT salary, age FROM people WHERE salary > {}), formula => 'salary ~ age')": paid(44500, 4),
 }
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from adomnia.catalog.model import CsvFormat, SourceColumn, Table
-from adomnia.engines.duckdb.sources import file_source, make_runner, open_reader
+from adomnia.engines.duckdb.sources import SourceReader, file_source, make_runner, open_reader
 from adomnia.inspection.found_tables import ColumnLook
 from adomnia.inspection.key_values import KeyReader, count_keys
 from adomnia.inspection.layouts import is_text_file
@@ -47,28 +47,22 @@ def look_at_table(table: FoundTable, path: Path) -> FoundTable:
 def look_at_keys(tables: Sequence[FoundTable], paths: Sequence[Path]) -> list[FoundTable]:
     """The tables with which of their columns repeat, in all rows, and which lead from one table to another."""
     with open_reader() as reader:
-        run = make_runner(reader.connection)
-        keys = [
-            KeyReader(
-                reader,
-                run,
-                table.name,
-                path,
-                table.source_table,
-                replace(_read_layout(table), null=tuple(table.spelling.get("null", ()))),
-                tuple(
-                    column.written for column in table.columns() if column.may_hold_keys and not column.looks_like_days
-                ),
-                frozenset(
-                    column.written for column in table.columns() if column.type == "number" and not column.may_be_key
-                ),
-            )
-            for table, path in zip(tables, paths, strict=True)
-        ]
-        counts = count_keys(keys)
-        apart = [replace(key, columns=_list_apart(table)) for table, key in zip(tables, keys, strict=True)]
-        alone = {each.name: each.count() for each in apart if each.columns}
+        counts = count_keys(_read_keys(reader, *each, _list_keys(each[0])) for each in zip(tables, paths, strict=True))
+    with open_reader() as reader:  # another one, because it may copy tables under the same names
+        keys = [_read_keys(reader, *each, _list_apart(each[0])) for each in zip(tables, paths, strict=True)]
+        alone = {each.name: each.count() for each in keys if each.columns}
     return [replace(table, keys={**counts.get(table.name, {}), **alone.get(table.name, {})}) for table in tables]
+
+
+def _read_keys(reader: SourceReader, table: FoundTable, path: Path, columns: tuple[str, ...]) -> KeyReader:
+    layout = replace(_read_layout(table), null=tuple(table.spelling.get("null", ())))
+    doubtful = (column.written for column in table.columns() if column.type == "number" and not column.may_be_key)
+    run = make_runner(reader.connection)
+    return KeyReader(reader, run, table.name, path, table.source_table, layout, columns, frozenset(doubtful))
+
+
+def _list_keys(table: FoundTable) -> tuple[str, ...]:
+    return tuple(column.written for column in table.columns() if column.may_hold_keys and not column.looks_like_days)
 
 
 def _list_apart(table: FoundTable) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ NAMES = ("iqr", "mad", "trimmed_mean", "winsorized_mean")
 TRIMMED = RobustNumber("trimmed_mean", trimmed_mean, widest=0.8)
 NUMBERS = [
     RobustNumber("iqr", iqr, widest=1.6),
-    RobustNumber("mad", mad, widest=1.2),
+    RobustNumber("mad", mad, widest=1.6),
     TRIMMED,
     RobustNumber("winsorized_mean", winsorized_mean, widest=1.0),
 ]
