@@ -30,7 +30,7 @@ from playwright.sync_api import sync_playwright
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))  # where the server and the browser are
 
-from adomnia.server.access import Access, Role  # noqa: E402 - after the path
+from adomnia.api.access import Access, Role  # noqa: E402 - after the path
 from adomnia.session.curator import STATE  # noqa: E402
 from kit import browsing  # noqa: E402
 from kit.example import write_example  # noqa: E402

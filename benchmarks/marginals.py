@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 import adomnia
-from adomnia.methods.releases.residuals import NoisyMarginal, Residuals
+from adomnia.methods.synthesis.residuals import NoisyMarginal, Residuals
 
 SECONDS = 10.0
 LEAST_VARIANCE = 5.98967e6  # of all cells, where 2 rho is 1: found independently (tests/fixtures/vectors2.json)

@@ -16,7 +16,7 @@ from time import process_time
 import numpy as np
 import pyarrow as pa
 
-from adomnia.methods.releases.residuals import NoisyMarginal, Residuals
+from adomnia.methods.synthesis.residuals import NoisyMarginal, Residuals
 from adomnia.session.askable import AskableRelease
 from adomnia.statistics.products import Attribute, Product
 

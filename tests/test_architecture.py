@@ -73,8 +73,8 @@ STATED = re.compile(r"\| `([a-z]+)` \| ([\d,]+) \|")
 ENGINE_SPEAKERS = {
     "adomnia.inspection": "what owners look at in files before there is an engine, which DuckDB alone reads",
     "adomnia.sql.reading": "the grammar of questions, which is DuckDB's on every engine: a dialect of SQLGlot",
-    "adomnia.server.console": "the same grammar, written into forms and coloured",
-    "adomnia.server.access": "users, who are kept in PostgreSQL where several hosts share them",
+    "adomnia.console": "the same grammar, written into forms and coloured",
+    "adomnia.api.access": "users, who are kept in PostgreSQL where several hosts share them",
     "adomnia.session.ledgers": "the ledger, which is in PostgreSQL where several hosts share it",
     "adomnia.session.agreement": "the same",
     "adomnia.cli.ledgers": "the same",
@@ -278,9 +278,7 @@ def test_only_commands_reach_what_owners_alone_may_see():
     assert over_all_sources(inspection_faults) == []
 
 
-@pytest.mark.parametrize(
-    "module", ["adomnia.server.routes.questions", "adomnia.session.session", "adomnia.wire.quotes"]
-)
+@pytest.mark.parametrize("module", ["adomnia.api.routes.questions", "adomnia.session.session", "adomnia.wire.quotes"])
 def test_a_way_from_a_server_to_what_owners_alone_may_see_is_found(module):
     source = "def later():\n    from adomnia.inspection.reports import inspect_data"
     assert len(inspection_faults(module, source)) == 1

@@ -17,10 +17,10 @@ from adomnia.catalog.document_keys import FILE_ENDINGS, Section
 from adomnia.catalog.model import POLICIES
 from adomnia.cli.app import app
 from adomnia.engines.registry import ENGINES
-from adomnia.local.registry import DESIGNS
 from adomnia.mechanisms.registry import MECHANISMS
 from adomnia.methods.registry import METHODS
 from adomnia.statistics.registry import STATISTICS
+from adomnia.survey.registry import DESIGNS
 from kit.core_lines import ADDED, PACKAGE, list_added
 from kit.example import write_example
 

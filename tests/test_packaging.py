@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from adomnia.api.access import Access, Role
+from adomnia.api.ledger_stamps import BACKED_UP, VERIFIED, read_stamp
+from adomnia.api.settings import Settings
 from adomnia.catalog.sizes import parse_size
-from adomnia.server.access import Access, Role
-from adomnia.server.ledger_stamps import BACKED_UP, VERIFIED, read_stamp
-from adomnia.server.settings import Settings
 from adomnia.session.agreement import Deployment, agree
 from adomnia.session.curator import open_folder
 from kit.example import write_example

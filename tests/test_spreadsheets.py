@@ -8,11 +8,11 @@ from io import StringIO
 import pyarrow as pa
 import pytest
 
+from adomnia.api.ledger_csv import write_csv as write_ledger_csv
+from adomnia.api.ledger_view import LedgerEntry
 from adomnia.cli.answers import print_csv
+from adomnia.console.answers.exports import encode_file
 from adomnia.releases.parquet_files import read_table, write_csv, write_table
-from adomnia.server.console.answers.exports import encode_file
-from adomnia.server.ledger_csv import write_csv as write_ledger_csv
-from adomnia.server.ledger_view import LedgerEntry
 from adomnia.spreadsheets import defuse, defuse_table
 from adomnia.wire.tables import encode_csv
 from kit.answers import key, make_answer, measured

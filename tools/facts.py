@@ -28,11 +28,11 @@ from adomnia.engines.registry import ENGINES  # noqa: E402
 from adomnia.explaining.method_reference import CHAPTERS, render_reference  # noqa: E402
 from adomnia.explaining.methods import list_methods  # noqa: E402
 from adomnia.explaining.surfaces import Surface  # noqa: E402
-from adomnia.local.registry import DESIGNS  # noqa: E402
 from adomnia.mechanisms.registry import MECHANISMS  # noqa: E402
 from adomnia.methods.registry import METHODS  # noqa: E402
 from adomnia.privacy.expressions import FUNCTIONS  # noqa: E402
 from adomnia.statistics.registry import STATISTICS  # noqa: E402
+from adomnia.survey.registry import DESIGNS  # noqa: E402
 from adomnia.version import __version__  # noqa: E402
 from kit.core_lines import ADDED, PACKAGE, count_added, count_core, lines_of_code  # noqa: E402
 

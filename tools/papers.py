@@ -24,11 +24,11 @@ import adomnia  # noqa: E402
 from adomnia.catalog import document_keys  # noqa: E402
 from adomnia.catalog.model import POLICIES  # noqa: E402
 from adomnia.cli.app import app  # noqa: E402
-from adomnia.local.registry import DESIGNS  # noqa: E402
 from adomnia.mechanisms.registry import MECHANISMS  # noqa: E402
 from adomnia.methods.registry import METHODS  # noqa: E402
 from adomnia.sql.values.aggregates import AGGREGATES  # noqa: E402
 from adomnia.sql.values.functions import NAMES  # noqa: E402
+from adomnia.survey.registry import DESIGNS  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -8,7 +8,7 @@ from adomnia.errors import AdomniaError, Failure, Refusal, Unavailable
 from adomnia.version import __version__
 
 if TYPE_CHECKING:
-    from adomnia import local
+    from adomnia import survey as local
     from adomnia.client.session import connect
     from adomnia.pricing.questions import Question
     from adomnia.releases.linking import link_releases
@@ -47,9 +47,9 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401, PLR0911 - whatever the name 
 
         return link_releases
     if name == "local":
-        import adomnia.local
+        import adomnia.survey
 
-        return adomnia.local
+        return adomnia.survey
     if name == "open":
         from adomnia.session.curator import open_folder
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adomnia.server.access import Access
+from adomnia.api.access import Access
 from adomnia.session.curator import STATE
 from kit.browsing import PATIENCE, find_barriers, wait_for
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from adomnia.server.console import assets
+from adomnia.console import assets
 from kit.browsing import find_barriers, wait_for
 from kit.own_pages import shown
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from adomnia.server.access import Access, Role
+from adomnia.api.access import Access, Role
 from adomnia.session.curator import STATE, open_folder
 from kit import serving
 from kit.browsing import PASSWORD, Console, add_people, wait_for

@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from adomnia.server.access import Access
+from adomnia.api.access import Access
 from adomnia.session.curator import STATE
 from kit.browsing import PASSWORD, find_barriers, find_barriers_by_day_and_night
 from kit.waiting import HANG_SECONDS

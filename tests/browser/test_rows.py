@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from adomnia.server.console.answers.table import build_table
+from adomnia.console.answers.table import build_table
 from adomnia.wire.answers import answer_record
 from kit.answers import make_answer
 from kit.answers import measured as estimated

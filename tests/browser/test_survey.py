@@ -10,14 +10,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from adomnia.local.hadamard import HadamardResponse
-from adomnia.local.kary import KaryResponse
-from adomnia.local.registry import DESIGNS
-from adomnia.local.store import STORE, ReportStore, read_reports
-from adomnia.local.subset import SubsetSelection
-from adomnia.local.survey import Survey, draw_token, write_survey
-from adomnia.local.unrelated import UnrelatedQuestion
-from adomnia.local.warner import Warner
+from adomnia.survey.hadamard import HadamardResponse
+from adomnia.survey.kary import KaryResponse
+from adomnia.survey.registry import DESIGNS
+from adomnia.survey.store import STORE, ReportStore, read_reports
+from adomnia.survey.subset import SubsetSelection
+from adomnia.survey.survey import Survey, draw_token, write_survey
+from adomnia.survey.unrelated import UnrelatedQuestion
+from adomnia.survey.warner import Warner
 from kit.browsing import Console, find_barriers_by_day_and_night
 from kit.laws import p_value_of_counts
 from kit.surveys import served_survey

@@ -11,7 +11,7 @@ from pyarrow import csv, parquet
 
 from adomnia.catalog.model import View
 from adomnia.catalog.read import read
-from adomnia.engines.duckdb.facts import find_facts
+from adomnia.engines.sources.facts import find_facts
 from adomnia.explaining.promises import promises
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "hospital"

@@ -7,8 +7,8 @@ import socket
 import httpx
 import pytest
 
-from adomnia.server import serve as module
-from adomnia.server.serve import Started
+from adomnia.serving import serve as module
+from adomnia.serving.serve import Started
 from kit.terminals import on_a_terminal
 from kit.waiting import HANG_SECONDS
 
@@ -60,7 +60,7 @@ def test_another_port_is_taken_where_the_usual_one_is_not_free(typed, served, ho
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        monkeypatch.setattr("adomnia.server.settings.Settings.port", taken.getsockname()[1])
+        monkeypatch.setattr("adomnia.api.settings.Settings.port", taken.getsockname()[1])
         typed("console", hospital)
     assert served[0].port == 0
 

@@ -10,8 +10,8 @@ from io import StringIO
 
 import pytest
 
+from adomnia.api.ledger_stamps import BACKED_UP, VERIFIED, read_stamp
 from adomnia.cli.opening import open_accounts
-from adomnia.server.ledger_stamps import BACKED_UP, VERIFIED, read_stamp
 from ledger.references import entries, tamper
 
 

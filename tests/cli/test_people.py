@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from adomnia.server.access import Access, Role
+from adomnia.api.access import Access, Role
 
 PASSWORD = "five words that I drew"
 

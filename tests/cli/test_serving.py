@@ -5,11 +5,11 @@ import re
 
 import pytest
 
+from adomnia.api.settings import Settings
 from adomnia.cli import serving, surveys
 from adomnia.errors import Refusal
-from adomnia.server import serve as module
-from adomnia.server.serve import Started
-from adomnia.server.settings import Settings
+from adomnia.serving import serve as module
+from adomnia.serving.serve import Started
 
 
 @pytest.fixture

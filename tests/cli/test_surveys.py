@@ -8,8 +8,8 @@ from fractions import Fraction
 
 import pytest
 
-from adomnia.local.store import ReportStore
-from adomnia.local.survey import read_survey
+from adomnia.survey.store import ReportStore
+from adomnia.survey.survey import read_survey
 from kit.bits import SeededBits
 
 

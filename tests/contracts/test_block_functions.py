@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from adomnia.methods.likelihood.block_functions import (
+from adomnia.methods.parts.likelihood.block_functions import (
     BINNED,
     BLOCK_FUNCTIONS,
     LOCATED,

@@ -10,14 +10,14 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from adomnia.local.design import LARGEST_EPSILON, MOST_CATEGORIES, ResponseDesign
-from adomnia.local.hadamard import HadamardResponse
-from adomnia.local.kary import KaryResponse
-from adomnia.local.registry import DESIGNS
-from adomnia.local.subset import SubsetSelection
-from adomnia.local.unrelated import UnrelatedQuestion
-from adomnia.local.warner import Warner
 from adomnia.privacy.enclosures import exp_up, ln_down
+from adomnia.survey.design import LARGEST_EPSILON, MOST_CATEGORIES, ResponseDesign
+from adomnia.survey.hadamard import HadamardResponse
+from adomnia.survey.kary import KaryResponse
+from adomnia.survey.registry import DESIGNS
+from adomnia.survey.subset import SubsetSelection
+from adomnia.survey.unrelated import UnrelatedQuestion
+from adomnia.survey.warner import Warner
 from kit.bits import SeededBits
 from kit.laws import p_value_of_counts
 

@@ -24,8 +24,8 @@ OPENERS = {
     "ledger/postgres_copies.py": "the same",
     "ledger/restore.py": "the same",
     "inspection/databases.py": "owners' own databases, read only",
-    "engines/duckdb/databases.py": "the same",
-    "server/ledger_index.py": "a file without a name, of one process",
+    "engines/sources/databases.py": "the same",
+    "api/ledger_index.py": "a file without a name, of one process",
 }
 
 

@@ -12,7 +12,7 @@ from adomnia.curator import executor as executor_module
 from adomnia.curator.executor import Executor, Statements, drive
 from adomnia.engines.check import check_histogram, check_statement
 from adomnia.engines.contract import Statement
-from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.errors import Failure
 from adomnia.pricing.parts import bill, split_price
 from adomnia.pricing.quotes import list_measures

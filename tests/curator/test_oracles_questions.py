@@ -6,7 +6,7 @@ import pytest
 
 from adomnia.engines.check import check_statement
 from adomnia.engines.contract import Statement
-from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.errors import Failure, Refusal
 from kit.effort import do_within
 from kit.hospital import curated, declare, person, visit

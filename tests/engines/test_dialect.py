@@ -13,7 +13,7 @@ from adomnia.catalog.model import Link, Table
 from adomnia.engines.check import check_histogram, check_public, check_statement
 from adomnia.engines.contract import Statement
 from adomnia.engines.dialect import Dialect, IntegerType
-from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.index import IndexWriter, Links, TableSource, build_public, build_rows, build_table
 from adomnia.engines.render import render, render_rows
 from adomnia.errors import Failure

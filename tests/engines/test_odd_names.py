@@ -10,7 +10,7 @@ from adomnia.catalog.model import Table
 from adomnia.engines.check import check_statement
 from adomnia.engines.contract import grid_name, index_name
 from adomnia.engines.duckdb import DuckDB
-from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.errors import Failure
 from adomnia.privacy.aggregates import NonNull, People, Rows, Total
 from adomnia.privacy.expressions import call, number

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from adomnia.server.access import Access, Role
+from adomnia.api.access import Access, Role
 from adomnia.session.curator import STATE
 from kit import serving
 from kit.example import write_example

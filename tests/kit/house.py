@@ -20,19 +20,19 @@ from unittest.mock import patch
 from argon2 import PasswordHasher
 from httpx import ASGITransport, AsyncClient
 
-from adomnia.server.access import Access, Role, passwords
-from adomnia.server.app import create_app
-from adomnia.server.running.answer_memory import AnswerMemory
-from adomnia.server.running.logs import Logs
-from adomnia.server.running.metrics import Metrics
-from adomnia.server.running.rate_limiter import RateLimiter
-from adomnia.server.running.readiness import Readiness, list_checks
-from adomnia.server.running.served_dataset import ServedDataset
-from adomnia.server.running.thread_pool import FairThreadPool
-from adomnia.server.running.time_buckets import TimeBuckets
-from adomnia.server.running.worker_states import WorkerState, WorkerStates
-from adomnia.server.services import Services
-from adomnia.server.settings import Settings
+from adomnia.api.access import Access, Role, passwords
+from adomnia.api.running.answer_memory import AnswerMemory
+from adomnia.api.running.logs import Logs
+from adomnia.api.running.metrics import Metrics
+from adomnia.api.running.rate_limiter import RateLimiter
+from adomnia.api.running.readiness import Readiness, list_checks
+from adomnia.api.running.served_dataset import ServedDataset
+from adomnia.api.running.thread_pool import FairThreadPool
+from adomnia.api.running.time_buckets import TimeBuckets
+from adomnia.api.running.worker_states import WorkerState, WorkerStates
+from adomnia.api.services import Services
+from adomnia.api.settings import Settings
+from adomnia.serving.app import create_app
 from adomnia.session.curator import LEDGER, STATE, open_folder
 from kit import hospital
 from kit.waiting import HANG_SECONDS

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
-from adomnia.methods.describe import cuts
+from adomnia.methods.parts.describe import cuts
 from adomnia.session import columns, replaying
 
 if TYPE_CHECKING:

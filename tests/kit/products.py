@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from adomnia.methods.models.design import build_design, evaluate_basis
-from adomnia.methods.models.least_squares import LeastSquares
-from adomnia.methods.models.sums import NoisyProducts, SumsOfProducts
+from adomnia.methods.parts.models.design import build_design, evaluate_basis
+from adomnia.methods.parts.models.least_squares import LeastSquares
+from adomnia.methods.parts.models.sums import NoisyProducts, SumsOfProducts
 from adomnia.privacy.events import Pure
 from adomnia.statistics.contract import Measure, Measured
 

@@ -7,7 +7,7 @@ from datetime import date
 import numpy as np
 import pyarrow as pa
 
-from adomnia.methods.releases.residuals import NoisyMarginal, Residuals
+from adomnia.methods.synthesis.residuals import NoisyMarginal, Residuals
 from adomnia.releases.model import Release
 from adomnia.statistics.products import Attribute, Product
 from kit.hospital import CATALOG, CITIES, person

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import duckdb
 import pyarrow as pa
 
-from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.render.constants import double
 from adomnia.privacy.kinds import Boolean, Day, Moment, Quantity, Text
 from adomnia.privacy.wall_time import count_seconds, read_seconds

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adomnia.server.access import Role, open_access
+from adomnia.api.access import Role, open_access
 from adomnia.session.curator import LEDGER
 from kit.commands import COMMAND
 from kit.faults import SITE, VARIABLE

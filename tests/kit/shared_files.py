@@ -10,16 +10,16 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from adomnia.api.access import ACCESS, Access, Role, file_database
+from adomnia.api.access.file_database import ACCESS_FORMAT
 from adomnia.errors import AdomniaError
 from adomnia.ledger import schema
 from adomnia.ledger.requests import StoredAnswer
 from adomnia.ledger.schema import LEDGER_FORMAT
-from adomnia.local import store
-from adomnia.local.kary import KaryResponse
-from adomnia.local.store import STORE, ReportStore
-from adomnia.local.survey import Survey
-from adomnia.server.access import ACCESS, Access, Role, file_database
-from adomnia.server.access.file_database import ACCESS_FORMAT
+from adomnia.survey import store
+from adomnia.survey.kary import KaryResponse
+from adomnia.survey.store import STORE, ReportStore
+from adomnia.survey.survey import Survey
 from kit.children import Child
 from kit.waiting import HANG_SECONDS
 from ledger.references import COST, answered, opened, plan

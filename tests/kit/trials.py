@@ -10,8 +10,8 @@ import numpy as np
 from scipy import stats
 
 from adomnia.methods import strengths
+from adomnia.methods.parts.testing import null_law
 from adomnia.methods.registry import METHODS
-from adomnia.methods.testing import null_law
 from adomnia.privacy.conversions import rho_of
 from adomnia.privacy.events import Concentrated, Pure
 from kit.analyses import Arms, analyse

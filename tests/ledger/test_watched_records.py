@@ -8,13 +8,13 @@ from contextlib import suppress
 
 import pytest
 
+from adomnia.api.ledger_index import EntryFilter, LedgerIndex
+from adomnia.api.ledger_view import read_chosen, read_entries
 from adomnia.errors import Unavailable
 from adomnia.ledger.postgres_place import PostgresPlace
 from adomnia.ledger.postgres_records import PostgresRecords
 from adomnia.ledger.sqlite_records import SqliteRecords
 from adomnia.postgres import driver
-from adomnia.server.ledger_index import EntryFilter, LedgerIndex
-from adomnia.server.ledger_view import read_chosen, read_entries
 from kit.waiting import wait_until
 from ledger.references import answered, opened
 

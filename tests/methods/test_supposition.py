@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from adomnia.methods.describe.cuts import Cutting
+from adomnia.methods.parts.describe.cuts import Cutting
 from adomnia.methods.supposition import drive, suppose
 from adomnia.privacy.aggregates import NonNull, Rows, Total
 from adomnia.privacy.events import Pure

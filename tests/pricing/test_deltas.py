@@ -20,11 +20,11 @@ from adomnia.privacy.filters import Budget
 from adomnia.privacy.losses import loss
 from adomnia.wire.quotes import quote_of, quote_record
 from cli.conftest import hospital, typed
+from console.ask.visiting import read_text, sign_in
 from kit import house
 from kit.bits import SeededBits
 from kit.curated import alice, bob, catalog, curator
 from kit.hospital import curated, person
-from server.console.ask.visiting import read_text, sign_in
 
 __all__ = ["alice", "bob", "catalog", "curator", "hospital", "typed"]
 

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import binom
 
 from adomnia.errors import Refusal
-from adomnia.methods.releases.residuals import NoisyMarginal, Residuals
+from adomnia.methods.synthesis.residuals import NoisyMarginal, Residuals
 from adomnia.releases.counting import ReleaseCounts
 from adomnia.releases.tables import build_catalog
 from adomnia.sql.lower import plan_question

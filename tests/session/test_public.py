@@ -14,7 +14,7 @@ from adomnia.catalog.model import View
 from adomnia.engines.check import check_public
 from adomnia.engines.contract import Statement
 from adomnia.engines.duckdb import DuckDB, engine
-from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.errors import Failure, Refusal
 from adomnia.session import public
 from adomnia.session.columns import KeyColumn

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pytest
 
 import adomnia
+from adomnia.api.encoding import encode_answer
+from adomnia.api.running.answer_memory import needed_bytes
 from adomnia.catalog.model import Quota
 from adomnia.curator.measurements import Record
 from adomnia.errors import Refusal
-from adomnia.server.encoding import encode_answer
-from adomnia.server.running.answer_memory import needed_bytes
 from adomnia.session.sizes import ENTRY_BYTES, FOUND_BYTES, LARGE_NUMBER_BYTES, NUMBER_BYTES, bound_results
 
 COUNT = "SELECT COUNT(*) AS n FROM people"

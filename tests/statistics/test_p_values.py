@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from adomnia.methods.testing.null_law import NullLaw
+from adomnia.methods.parts.testing.null_law import NullLaw
 from adomnia.statistics.p_values import AtMost, bound_p_value, bound_p_values, find_floor
 
 

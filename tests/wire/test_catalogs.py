@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from adomnia.engines.duckdb.facts import find_facts
+from adomnia.engines.sources.facts import find_facts
 from adomnia.privacy.filters import Budget
 from adomnia.privacy.kinds import Text
 from adomnia.session.curator import read_catalog

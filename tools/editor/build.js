@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 
 import { build } from "esbuild";
 
-const STATIC = new URL("../../src/adomnia/server/console/static/", import.meta.url);
+const STATIC = new URL("../../src/adomnia/console/static/", import.meta.url);
 const MOST_BYTES = 150_000;
 
 const own = JSON.parse(readFileSync("package.json", "utf8"));

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 
 from adomnia.mechanisms.laplace import DiscreteLaplace
-from adomnia.methods.densities.shares import project
+from adomnia.methods.parts.densities.shares import project
 from adomnia.noise import discrete_laplace
 from adomnia.privacy.events import Pure
 from exhibits.contract import Exhibit, Page, Results, Row, Simulation, tabulate

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from adomnia.figures.style import LIGHT
-from adomnia.methods.densities.laws import LAWS
+from adomnia.methods.parts.densities.laws import LAWS
 from exhibits.contract import Exhibit, Page, Results, Row, protect_people, tabulate
 from exhibits.drawing import HEIGHT, Axis, Picture, rounded
 from exhibits.normal_maximum import DEVIATION, MEAN, PEOPLE, PRINTED, SIMULATION, WAYS, match_moments

@@ -63,10 +63,10 @@ def _promise(catalog: Catalog, form: Format) -> None:
 
 def _read_charges(catalog: Catalog) -> tuple[dict[str, Event], list[Promise]]:
     """What the dataset paid for releases so far, or a promise that says that they are not counted."""
+    from adomnia.api.ledger_view import open_snapshot
     from adomnia.errors import AdomniaError
     from adomnia.explaining.promises import Promise
     from adomnia.ledger.schema import explain_errors
-    from adomnia.server.ledger_view import open_snapshot
     from adomnia.session.ledgers import place_ledger
     from adomnia.session.release_charges import read_charges
 

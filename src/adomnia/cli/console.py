@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import TextIO
 
-    from adomnia.server.serve import Started
+    from adomnia.serving.serve import Started
 
 CONSOLE_EXAMPLES = """Examples
 
@@ -42,9 +42,9 @@ def console(
     ] = None,
 ) -> None:
     """Open the web console of a dataset on this machine, with sign-in links for its owner and an analyst."""
+    from adomnia.api.settings import Settings
     from adomnia.cli.progress import show_progress
-    from adomnia.server.serve import serve
-    from adomnia.server.settings import Settings
+    from adomnia.serving.serve import serve
     from adomnia.session.curator import STATE, read_catalog
 
     if analyst is not None:
@@ -64,8 +64,8 @@ def console(
 
 
 def _announce(started: Started, folder: Path, analyst: str | None, log: Path) -> None:
-    from adomnia.server.access import Role
-    from adomnia.server.serve import OWNER, create_link
+    from adomnia.api.access import Role
+    from adomnia.serving.serve import OWNER, create_link
 
     how = "Press q to stop it" if sys.stdin.isatty() else "Stop it with Ctrl-C"
     typer.echo(f"The console of {started.dataset} is at {started.address}. {how}. Its log is {_shorten(log)}.")
@@ -87,7 +87,7 @@ def _choose_port() -> int:
     """The usual port, or 0, which is any, if it is taken."""
     import socket
 
-    from adomnia.server.settings import Settings
+    from adomnia.api.settings import Settings
 
     usual = Settings.port
     with socket.socket() as probe:

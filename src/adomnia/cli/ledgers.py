@@ -13,8 +13,8 @@ from adomnia.cli.options import Folder, Format, Lifetime, Output
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from adomnia.api.ledger_view import LedgerEntry
     from adomnia.ledger.chain import Head
-    from adomnia.server.ledger_view import LedgerEntry
 
 app = typer.Typer(no_args_is_help=True, help="Check the ledger, list its entries, copy and restore it, add to budgets.")
 
@@ -67,10 +67,10 @@ def verify(
     form: Output = Format.TABLE,
 ) -> None:
     """Redo every hash, admission and total, and compare every stored answer with its hash."""
+    from adomnia.api.ledger_stamps import remember_verified
+    from adomnia.api.ledger_view import open_snapshot
     from adomnia.ledger.audit import check_witnesses, examine, list_restorations
     from adomnia.ledger.chain import Head
-    from adomnia.server.ledger_stamps import remember_verified
-    from adomnia.server.ledger_view import open_snapshot
     from adomnia.session.ledgers import find_ledger
 
     witnesses = [Head.parse(text) for text in heads or ()]
@@ -93,9 +93,9 @@ def verify(
 @app.command(epilog=_HEAD_EXAMPLE)
 def head(folder: Folder, lifetime: Lifetime = False, form: Output = Format.TABLE) -> None:
     """Say the newest entry's number and hash: kept elsewhere, they are a witness for `ledger verify --head`."""
+    from adomnia.api.ledger_view import open_snapshot
     from adomnia.cli import pages
     from adomnia.ledger.journal import check_anchor, find_newest
-    from adomnia.server.ledger_view import open_snapshot
     from adomnia.session.ledgers import find_ledger
 
     place = find_ledger(folder, lifetime)
@@ -119,8 +119,8 @@ def export(
     lifetime: Lifetime = False,
 ) -> None:
     """List the entries, one a line: who paid how much, when, and what it came to. No answers are among them."""
+    from adomnia.api.ledger_view import open_snapshot, read_entries
     from adomnia.ledger.journal import check_anchor, find_newest
-    from adomnia.server.ledger_view import open_snapshot, read_entries
     from adomnia.session.ledgers import find_ledger
 
     place = find_ledger(folder, lifetime)
@@ -139,9 +139,9 @@ def backup(
     form: Output = Format.TABLE,
 ) -> None:
     """Copy the ledger as it is at this moment, verify the copy, and give it an anchor of its own."""
+    from adomnia.api.ledger_stamps import remember_backup
+    from adomnia.api.ledger_view import open_snapshot
     from adomnia.ledger import audit
-    from adomnia.server.ledger_stamps import remember_backup
-    from adomnia.server.ledger_view import open_snapshot
     from adomnia.session.ledgers import find_ledger
 
     with open_snapshot(find_ledger(folder, lifetime)) as records:
@@ -194,7 +194,7 @@ def _json_lines(found: Iterator[LedgerEntry]) -> Iterator[str]:
 
 
 def _csv_lines(found: Iterator[LedgerEntry]) -> Iterator[str]:
-    from adomnia.server.ledger_csv import write_csv
+    from adomnia.api.ledger_csv import write_csv
 
     return write_csv(found)
 

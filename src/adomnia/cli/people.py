@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from adomnia.server.access import Access, Role, Token
+    from adomnia.api.access import Access, Role, Token
 
 ADD_EXAMPLES = """Examples
 
@@ -143,8 +143,8 @@ def revoke_token(folder: Folder, token_id: Annotated[str, typer.Argument(metavar
 @contextmanager
 def _access(folder: Path) -> Iterator[Access]:
     """The users of a dataset; in a folder without one nothing is written."""
+    from adomnia.api.access import open_access
     from adomnia.catalog.read import FILE
-    from adomnia.server.access import open_access
 
     if not (folder / FILE).is_file():
         raise Refusal(
@@ -155,7 +155,7 @@ def _access(folder: Path) -> Iterator[Access]:
 
 
 def _role(written: str) -> Role:
-    from adomnia.server.access import Role
+    from adomnia.api.access import Role
 
     try:
         return Role(written)

@@ -11,8 +11,8 @@ import typer
 from adomnia.cli.options import Folder, parse_number
 
 if TYPE_CHECKING:
-    from adomnia.server.serve import Started
-    from adomnia.server.settings import Settings
+    from adomnia.api.settings import Settings
+    from adomnia.serving.serve import Started
 
 SERVE_EXAMPLES = """Examples
 
@@ -48,7 +48,7 @@ def serve(  # noqa: PLR0913, PLR0917 - each is an option of the command line
     ] = False,
 ) -> None:
     """Serve a dataset over HTTP until it is told to stop."""
-    from adomnia.server.settings import Settings
+    from adomnia.api.settings import Settings
 
     settings = Settings(
         folder=folder.resolve(),
@@ -72,7 +72,7 @@ def serve(  # noqa: PLR0913, PLR0917 - each is an option of the command line
 
 def _run(settings: Settings) -> int:
     from adomnia.cli.progress import show_progress
-    from adomnia.server.serve import serve as run
+    from adomnia.serving.serve import serve as run
 
     with ExitStack() as shown:  # the bar goes away before anything is announced
         tell = shown.enter_context(show_progress())

@@ -11,8 +11,8 @@ from adomnia.cli.surveys import Confidence, DesignName, Population, choose_desig
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
-    from adomnia.local.planning import SurveyPlan
-    from adomnia.local.simulation import Simulation
+    from adomnia.survey.planning import SurveyPlan
+    from adomnia.survey.simulation import Simulation
 
 PLAN_EXAMPLES = """Examples
 
@@ -41,7 +41,7 @@ def plan(  # noqa: PLR0913, PLR0917 - each is an option of the command line
 ) -> None:
     """Find the least epsilon for an error, or the error for an epsilon, and the best design."""
     from adomnia.cli import pages
-    from adomnia.local.planning import plan as find_plan
+    from adomnia.survey.planning import plan as find_plan
 
     if (error is None) == (epsilon is None):
         raise Refusal("A plan", "needs either --error or --epsilon", "write --error 0.02")
@@ -72,7 +72,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - each is an option of the command line
 ) -> None:
     """Ask made-up people many times, and compare with a count in a database that is trusted."""
     from adomnia.cli import pages
-    from adomnia.local.simulation import simulate as ask
+    from adomnia.survey.simulation import simulate as ask
 
     shares = [float(parse_number("share", each) or 0) for each in share]
     chosen = choose_design(len(shares), epsilon, design)

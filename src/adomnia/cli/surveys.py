@@ -12,9 +12,9 @@ from adomnia.cli.options import Format, Output, parse_number, parse_share
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
-    from adomnia.local.design import ResponseDesign
-    from adomnia.local.estimates import Estimates
-    from adomnia.local.survey import Survey
+    from adomnia.survey.design import ResponseDesign
+    from adomnia.survey.estimates import Estimates
+    from adomnia.survey.survey import Survey
 
 NEW_EXAMPLES = """Examples
 
@@ -68,8 +68,8 @@ def new(  # noqa: PLR0913, PLR0917 - each is an option of the command line
 ) -> None:
     """Write DIR/survey.toml: the question, its answers, and the exact probabilities that randomise them."""
     from adomnia.cli import pages
-    from adomnia.local.survey import FILE, Survey, draw_token, write_survey
     from adomnia.privacy.amounts import show_up
+    from adomnia.survey.survey import FILE, Survey, draw_token, write_survey
 
     if not 0 <= invitations <= _MOST_INVITATIONS:
         raise Refusal(
@@ -112,8 +112,8 @@ def serve(  # noqa: PLR0913, PLR0917 - each is an option of the command line
     ] = False,
 ) -> None:
     """Serve a survey's page and take reports until it is told to stop."""
-    from adomnia.server.settings import Settings
-    from adomnia.server.survey.serve import serve_survey
+    from adomnia.api.settings import Settings
+    from adomnia.survey.serve import serve_survey
 
     settings = Settings(
         folder=folder.resolve(),
@@ -138,8 +138,8 @@ def results(
 ) -> None:
     """Estimate from the reports so far how many gave each answer."""
     from adomnia.cli import pages
-    from adomnia.local.store import read_reports
-    from adomnia.local.survey import read_survey
+    from adomnia.survey.store import read_reports
+    from adomnia.survey.survey import read_survey
 
     survey, share = read_survey(folder), parse_share("confidence", confidence)
     counts = read_reports(folder, survey)
@@ -155,8 +155,8 @@ def results(
 
 def choose_design(categories: int, epsilon: str, name: str | None) -> ResponseDesign:
     """The design of that name, or the one of least worst-case variance, at an epsilon that was typed."""
-    from adomnia.local.planning import plan
-    from adomnia.local.registry import DESIGNS
+    from adomnia.survey.planning import plan
+    from adomnia.survey.registry import DESIGNS
 
     amount = parse_number("epsilon", epsilon) or 0
     try:
@@ -179,8 +179,8 @@ def refuse_value(error: ValueError) -> Refusal:
 
 
 def _from_probabilities(categories: int, truth: str | None, innocuous: str | None) -> ResponseDesign:
-    from adomnia.local.unrelated import UnrelatedQuestion
-    from adomnia.local.warner import Warner
+    from adomnia.survey.unrelated import UnrelatedQuestion
+    from adomnia.survey.warner import Warner
 
     if truth is None or categories != 2:
         raise Refusal("--innocuous and --truth", "are of designs with two answers", "give --epsilon instead")
@@ -203,8 +203,8 @@ def _probability(option: str, written: str) -> Fraction:
 def _write_invitations(folder: Path, survey: Survey, number: int) -> None:
     import os
 
-    from adomnia.local.store import ReportStore
-    from adomnia.local.survey import draw_token
+    from adomnia.survey.store import ReportStore
+    from adomnia.survey.survey import draw_token
 
     tokens = [draw_token() for _ in range(number)]
     descriptor = os.open(folder / INVITATIONS, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from adomnia.engines.dialect import Dialect
-from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.postgres.dialect import POSTGRES
 from adomnia.engines.postgres.functions import REMARKS as POSTGRES_REMARKS
 from adomnia.engines.spark.dialect import SPARK

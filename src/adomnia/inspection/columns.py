@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from adomnia.engines.contract import index_name
-from adomnia.engines.duckdb.dialect import DUCKDB
-from adomnia.engines.duckdb.sources import file_source, make_runner, open_reader
+from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.index import IndexWriter, declare_categories
 from adomnia.engines.index.columns import render_reading
 from adomnia.engines.registry import load_engine
+from adomnia.engines.sources.reading import file_source, make_runner, open_reader
 from adomnia.inspection.changes import Change, say_changes
 from adomnia.inspection.layouts import read_encoding
 from adomnia.inspection.mismatches import Mismatch

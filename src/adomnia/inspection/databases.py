@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from adomnia.engines.duckdb.databases import is_sqlite
+from adomnia.engines.sources.databases import is_sqlite
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:

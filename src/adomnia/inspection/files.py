@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from adomnia.catalog.model import USUAL_CSV
 from adomnia.catalog.sources import DEFAULT_SCHEMA, split_table_name
 from adomnia.catalog.write import as_name
-from adomnia.engines.duckdb.snapshots import Snapshots
 from adomnia.engines.registry import load_engine
+from adomnia.engines.sources.snapshots import Snapshots
 from adomnia.errors import Refusal
 from adomnia.inspection.databases import is_database, list_tables
 from adomnia.inspection.found_tables import FoundTable

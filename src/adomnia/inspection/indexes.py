@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from adomnia.engines.duckdb.state import find_index, find_place
+from adomnia.engines.sources.state import find_index, find_place
 from adomnia.explaining.promises import Promise
 from adomnia.session.curator import STATE
 

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from adomnia.catalog.model import CsvFormat, SourceColumn, Table
-from adomnia.engines.duckdb.sources import file_source
 from adomnia.engines.index.source import render_key
+from adomnia.engines.sources.reading import file_source
 from adomnia.inspection.key_names import fold_name
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Identity
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from adomnia.catalog.model import Place
-    from adomnia.engines.duckdb.sources import SourceReader
     from adomnia.engines.index import Run, TableSource
+    from adomnia.engines.sources.reading import SourceReader
 
 __all__ = ["KeyCount", "KeyReader", "count_keys"]
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from adomnia.catalog.model import CsvFormat, SourceColumn, Table
-from adomnia.engines.duckdb.sources import SourceReader, file_source, make_runner, open_reader
+from adomnia.engines.sources.reading import SourceReader, file_source, make_runner, open_reader
 from adomnia.inspection.found_tables import ColumnLook
 from adomnia.inspection.key_values import KeyReader, count_keys
 from adomnia.inspection.layouts import is_text_file

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from adomnia.engines.duckdb.dialect import DUCKDB
-from adomnia.engines.duckdb.sources import file_source, make_runner, open_reader
+from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.index import Links
+from adomnia.engines.sources.reading import file_source, make_runner, open_reader
 from adomnia.inspection.changes import Change, say_changes
 from adomnia.inspection.mismatches import Mismatch
 from adomnia.privacy.units import ROW

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from adomnia.catalog.lakes import is_in_spark
 from adomnia.catalog.write import toml_string
-from adomnia.engines.duckdb.sources import make_runner, open_reader
 from adomnia.engines.registry import load_engine
+from adomnia.engines.sources.reading import make_runner, open_reader
 from adomnia.errors import AdomniaError
 from adomnia.explaining.promises import Promise
 from adomnia.inspection.key_names import KeyRank, read_key_name

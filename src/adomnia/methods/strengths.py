@@ -10,7 +10,7 @@ from math import log
 
 import numpy as np
 
-from adomnia.methods.describe.error_laws import left_open
+from adomnia.methods.parts.describe.error_laws import left_open
 from adomnia.methods.simulations import count_simulations
 from adomnia.statistics.brackets import isotonic
 from adomnia.statistics.contract import Floats

@@ -11,8 +11,8 @@ from typing import ClassVar, TypeAlias, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.methods.models.coefficients import ESTIMATE, exponentiate_table
-from adomnia.methods.testing.adjustment import NONE, P_VALUE, adjust_table
+from adomnia.methods.parts.models.coefficients import ESTIMATE, exponentiate_table
+from adomnia.methods.parts.testing.adjustment import NONE, P_VALUE, adjust_table
 from adomnia.statistics.contract import Fact, ResultTable
 
 Constant: TypeAlias = Fraction | str | bool | date | None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from adomnia.errors import AdomniaError, Refusal
-from adomnia.methods.releases.decoding import decode_rows
+from adomnia.methods.synthesis.decoding import decode_rows
 from adomnia.noise.afterwards import follow
 from adomnia.pricing.questions import Question
 from adomnia.privacy.amounts import show_up

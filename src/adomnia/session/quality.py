@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adomnia.errors import Refusal
-from adomnia.methods.releases.cubes import count_deviations, list_labels
-from adomnia.methods.releases.planning import list_closure
+from adomnia.methods.synthesis.cubes import count_deviations, list_labels
+from adomnia.methods.synthesis.planning import list_closure
 from adomnia.pricing.bills import format_cost
 from adomnia.pricing.questions import Question
 from adomnia.privacy.losses import loss

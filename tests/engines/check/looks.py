@@ -10,7 +10,7 @@ import pytest
 
 from adomnia.engines.check import check_statement
 from adomnia.engines.contract import Statement
-from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.errors import Failure
 from sql.hospital import HOSPITAL
 

@@ -8,7 +8,7 @@ import pytest
 
 from adomnia.engines.check import check_cells_of_blocks, estimate_sensitivity
 from adomnia.engines.contract import Statement
-from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.errors import Failure
 from adomnia.privacy.estimates import EstimateMoments
 from privacy.test_estimates import counts, moments, moves_of

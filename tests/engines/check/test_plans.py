@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adomnia.engines.check import check_histogram, check_statement
-from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.render import render
 from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.events import Pure

@@ -7,7 +7,7 @@ import pytest
 
 from adomnia.engines.check import check_histogram
 from adomnia.engines.contract import Statement
-from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.errors import Failure
 from adomnia.privacy.sensitivity import Sensitivity
 from engines.check.looks import check, mutants_of, refused

@@ -8,7 +8,7 @@ import pytest
 from sqlglot import exp, parse_one
 
 from adomnia.engines.check.reading import is_marked, needs_reading, read_phrases
-from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.duckdb_dialect import DUCKDB
 
 OTHER = replace(
     DUCKDB,

@@ -4,7 +4,7 @@ import pytest
 from sqlglot import exp, parse_one
 
 from adomnia.engines.check.vocabulary import type_key, vocabulary_of
-from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.duckdb_dialect import DUCKDB
 
 
 def key_of(kind):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from adomnia.catalog.model import Table
 from adomnia.engines.duckdb import DuckDB
-from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.index import IndexWriter, Links, build_table
 from adomnia.engines.index.source import TableSource
 from adomnia.engines.limits import Limits

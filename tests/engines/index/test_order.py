@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.index import order
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column

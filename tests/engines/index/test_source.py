@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from adomnia.engines.duckdb import DuckDB
-from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.index.source import TableSource
 from adomnia.errors import Refusal
 from adomnia.privacy.expressions import Column

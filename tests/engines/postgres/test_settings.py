@@ -10,9 +10,9 @@ import psycopg
 import pytest
 
 from adomnia import postgres
-from adomnia.engines.duckdb.snapshots import Snapshots
 from adomnia.engines.postgres import settings
 from adomnia.engines.postgres.engine import Postgres
+from adomnia.engines.sources.snapshots import Snapshots
 from adomnia.errors import Refusal, Unavailable
 from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.expressions import Column, call
@@ -81,7 +81,7 @@ def test_what_the_environment_sets_in_their_place_is_noticed(monkeypatch, variab
 
 def test_rows_are_not_read_where_settings_are_lost():
     """A policy would leave rows out in silence, and texts would come in another encoding."""
-    forgetful = patch("adomnia.engines.duckdb.snapshots.connect", lambda url, **_: psycopg.connect(url))
+    forgetful = patch("adomnia.engines.sources.snapshots.connect", lambda url, **_: psycopg.connect(url))
     with forgetful, Snapshots() as snapshots, pytest.raises(Refusal, match="does not keep the setting"):
         snapshots.connection(server().url())
 

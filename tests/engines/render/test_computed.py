@@ -8,7 +8,7 @@ from math import nan
 import pytest
 
 from adomnia.engines.check import check_statement
-from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.render import render
 from adomnia.errors import Failure
 from adomnia.privacy.aggregates import DistinctValues, NonNull, People, Rows, Total

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.render.constants import double, integer, nearest_double
 
 

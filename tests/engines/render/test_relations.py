@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.render import render, render_rows
 from adomnia.engines.render.relations import render_person, render_source, render_total
 from adomnia.engines.render.scalars import Scalars

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adomnia.engines.check import check_statement
-from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.render import render
 from adomnia.engines.render.scalars import Scalars, may_be_nan
 from adomnia.engines.spark.dialect import SPARK

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.render import render
 from adomnia.privacy.aggregates import DistinctValues, NonNull, People, Rows, Total
 from adomnia.privacy.domains import Numbers

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.render.sums import render_sum
 
 ROWS = 2**48

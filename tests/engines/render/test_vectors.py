@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adomnia.engines.check import check_statement
-from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.render import render
 from adomnia.engines.render.vectors import factor, factor_centred, render_product
 from adomnia.privacy.aggregates import Rows, Total

@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from adomnia.catalog.model import EngineChoice, SourceColumn
-from adomnia.engines.duckdb.state import find_place
 from adomnia.engines.limits import Limits
+from adomnia.engines.sources.state import find_place
 from adomnia.engines.spark import elsewhere
 from adomnia.engines.spark.elsewhere import describe, fingerprint, read_elsewhere
 from adomnia.engines.spark.engine import Spark

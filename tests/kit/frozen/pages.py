@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from unittest.mock import patch
 from urllib.parse import quote
 
-from adomnia.server.roles import ANYBODY, PAGES
+from adomnia.api.roles import ANYBODY, PAGES
 from adomnia.session import curator as curators
 from kit.bits import SeededBits
 from kit.frozen.seeded import open_house, seeded

@@ -58,8 +58,8 @@ def open_house(
     with (
         TemporaryDirectory() as folder,
         standing_clock(),
-        patch("adomnia.server.access.credentials.SystemBits", lambda: drawn),
-        patch("adomnia.engines.duckdb.state.fresh_key", lambda: hospital.KEY),
+        patch("adomnia.api.access.credentials.SystemBits", lambda: drawn),
+        patch("adomnia.engines.sources.state.fresh_key", lambda: hospital.KEY),
         patch("adomnia.engines.duckdb.engine.fresh_key", lambda: hospital.KEY),
         house.opened(Path(folder), catalog, write_apart) as opened,
     ):

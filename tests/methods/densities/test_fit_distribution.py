@@ -8,7 +8,7 @@ import pytest
 from adomnia.errors import Refusal
 from adomnia.methods.contract import BadArgument
 from adomnia.methods.densities.fit_distribution import METHOD
-from adomnia.methods.densities.laws import LAWS
+from adomnia.methods.parts.densities.laws import LAWS
 from adomnia.privacy.conversions import rho_of
 from adomnia.privacy.events import Concentrated, Pure
 from kit.analyses import analyse, frame

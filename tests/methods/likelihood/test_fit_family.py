@@ -7,8 +7,8 @@ import pytest
 
 from adomnia.errors import Refusal
 from adomnia.methods.contract import BadArgument
-from adomnia.methods.likelihood.families import FAMILIES
 from adomnia.methods.likelihood.fit_family import METHOD
+from adomnia.methods.parts.likelihood.families import FAMILIES
 from adomnia.privacy.conversions import rho_of
 from adomnia.privacy.events import Concentrated, Pure
 from kit.analyses import analyse, frame

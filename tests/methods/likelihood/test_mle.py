@@ -11,7 +11,7 @@ import pytest
 
 from adomnia.errors import Refusal
 from adomnia.methods.contract import BadArgument
-from adomnia.methods.likelihood.block_laws import LAWS
+from adomnia.methods.parts.likelihood.block_laws import LAWS
 from adomnia.methods.registry import METHODS
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.estimates import EstimateCounts, EstimateMoments
@@ -64,7 +64,7 @@ def simulate(name, people, price, times, seed=1):
 
 def theory(name, people):
     """The variance of the estimate from all exact rows."""
-    from adomnia.methods.likelihood.families import FAMILIES
+    from adomnia.methods.parts.likelihood.families import FAMILIES
 
     return np.diag(np.atleast_2d(FAMILIES[name].variance(np.array(CASES[name][2], dtype=float)))) / people
 

@@ -8,8 +8,8 @@ from scipy import stats
 
 from adomnia.errors import Refusal
 from adomnia.methods.contract import BadArgument
-from adomnia.methods.likelihood.conjugates import CONJUGATES
 from adomnia.methods.likelihood.posterior import METHOD, Beliefs, Mixture
+from adomnia.methods.parts.likelihood.conjugates import CONJUGATES
 from adomnia.privacy.events import Concentrated, Pure
 from kit.analyses import Arms, analyse, frame
 from kit.bits import SeededBits

@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from adomnia.methods.models.least_squares import LeastSquares
 from adomnia.methods.models.ridge import METHOD
+from adomnia.methods.parts.models.least_squares import LeastSquares
 from adomnia.privacy.events import Pure
 from kit.analyses import analyse, frame
 from kit.bits import SeededBits

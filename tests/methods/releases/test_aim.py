@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adomnia.methods.releases.aim import METHOD
-from adomnia.methods.releases.remainders import Remainder
+from adomnia.methods.synthesis.remainders import Remainder
 from adomnia.privacy.distances import Distances
 from adomnia.privacy.events import Composed, Concentrated, Pure
 from adomnia.privacy.losses import covers

@@ -11,7 +11,7 @@ import pytest
 
 from adomnia.mechanisms import Exponential
 from adomnia.methods.releases.boosting import METHOD
-from adomnia.methods.releases.explicit_rows import PARTS
+from adomnia.methods.synthesis.explicit_rows import PARTS
 from adomnia.privacy.events import Composed, Concentrated, Pure
 from adomnia.privacy.losses import covers
 from kit.placed_rows import PlacedRows, build, draw_people, find_distance, release

@@ -11,7 +11,7 @@ import pytest
 
 import adomnia
 from adomnia.methods.contract import BadArgument
-from adomnia.methods.releases.cubes import ALL
+from adomnia.methods.synthesis.cubes import ALL
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.statistics.contract import Measured
 from kit.analyses import Arms, frame

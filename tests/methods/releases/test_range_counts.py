@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from adomnia.methods.contract import BadArgument
-from adomnia.methods.releases.attributes import MISSING
-from adomnia.methods.releases.count_errors import reach, tails_of, variance_of
-from adomnia.methods.releases.gram_release import GramRelease
 from adomnia.methods.supposition import drive
+from adomnia.methods.synthesis.attributes import MISSING
+from adomnia.methods.synthesis.count_errors import reach, tails_of, variance_of
+from adomnia.methods.synthesis.gram_release import GramRelease
 from adomnia.privacy.events import Concentrated, Pure
 from kit.analyses import Arms, frame
 from kit.bits import SeededBits

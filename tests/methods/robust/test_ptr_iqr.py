@@ -10,7 +10,7 @@ import pytest
 
 from adomnia.mechanisms.envelopes import LogRange
 from adomnia.mechanisms.propose_test_release import ProposeTestRelease
-from adomnia.methods.robust.proposals import QUARTILES, ProposalReply
+from adomnia.methods.parts.robust.proposals import QUARTILES, ProposalReply
 from adomnia.methods.robust.ptr_iqr import ReleasedScale
 from adomnia.privacy.events import Approximate, Concentrated, Pure
 from kit.dwork_lei import BinnedScale, BoxedLine, count_replaced, find_quartiles

@@ -8,7 +8,7 @@ from scipy import stats
 from statsmodels.stats.oneway import anova_oneway
 
 from adomnia.methods.contract import BadArgument
-from adomnia.methods.testing.moments import COMBINED
+from adomnia.methods.parts.testing.moments import COMBINED
 from adomnia.privacy.events import Pure
 from kit.analyses import frame
 from kit.trials import (

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from adomnia.methods.contract import BadArgument
-from adomnia.methods.testing.shares import project
+from adomnia.methods.parts.testing.shares import project
 from adomnia.methods.testing.signed_rank import balance
 from adomnia.privacy.events import Pure
 from kit.analyses import analyse, frame

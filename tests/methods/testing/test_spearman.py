@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from adomnia.methods.contract import BadArgument
-from adomnia.methods.testing.rank_correlation import Margin
+from adomnia.methods.parts.testing.rank_correlation import Margin
 from adomnia.methods.testing.spearman import Spearman
 from adomnia.privacy.events import Pure
 from kit.analyses import analyse, frame

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from adomnia.methods.contract import BadArgument
-from adomnia.methods.testing.moments import COMBINED
+from adomnia.methods.parts.testing.moments import COMBINED
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Pure
 from kit.analyses import frame

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from adomnia.engines.contract import stored_name
-from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.render.scalars import Scalars
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, Literal, call, number, text

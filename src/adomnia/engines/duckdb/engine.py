@@ -15,25 +15,8 @@ from pyarrow import ArrowException
 from adomnia.catalog.model import Catalog, Table
 from adomnia.engines.cells import are_counts, are_few, read_cells, read_counts, read_rows
 from adomnia.engines.contract import Progress, Statement, silent
-from adomnia.engines.duckdb.dialect import DUCKDB
-from adomnia.engines.duckdb.facts import find_facts
-from adomnia.engines.duckdb.faults import disk_trouble, memory_trouble
-from adomnia.engines.duckdb.headers import check_header, read_header
-from adomnia.engines.duckdb.readings import count_readings
 from adomnia.engines.duckdb.running import Running
-from adomnia.engines.duckdb.snapshots import Snapshots
-from adomnia.engines.duckdb.sources import (
-    QUIET,
-    SourceReader,
-    describe_source,
-    file_source,
-    frame_source,
-    make_runner,
-    unreadable_source,
-)
-from adomnia.engines.duckdb.state import State, fresh_key
-from adomnia.engines.duckdb.texts import text_literal
-from adomnia.engines.duckdb.whole_files import read_texts
+from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.found_keys import At, count_people
 from adomnia.engines.index import (
     STEPS,
@@ -48,6 +31,23 @@ from adomnia.engines.index import (
 from adomnia.engines.index.columns import columns_to_keep
 from adomnia.engines.limits import PUBLIC_BYTES, PUBLIC_SECONDS, USUAL, Limits
 from adomnia.engines.render import render, render_rows
+from adomnia.engines.sources.facts import find_facts
+from adomnia.engines.sources.faults import disk_trouble, memory_trouble
+from adomnia.engines.sources.headers import check_header, read_header
+from adomnia.engines.sources.reading import (
+    QUIET,
+    SourceReader,
+    describe_source,
+    file_source,
+    frame_source,
+    make_runner,
+    unreadable_source,
+)
+from adomnia.engines.sources.readings import count_readings
+from adomnia.engines.sources.snapshots import Snapshots
+from adomnia.engines.sources.state import State, fresh_key
+from adomnia.engines.sources.texts import text_literal
+from adomnia.engines.sources.whole_files import read_texts
 from adomnia.errors import AdomniaError, Failure, Refusal
 from adomnia.noise import Integers
 from adomnia.postgres import is_url

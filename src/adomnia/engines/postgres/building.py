@@ -18,8 +18,7 @@ from uuid import uuid4
 import pyarrow as pa
 
 from adomnia.catalog.sources import split_table_name
-from adomnia.engines.duckdb.dialect import DUCKDB
-from adomnia.engines.duckdb.sources import file_source, frame_source, make_runner, open_reader
+from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.index import (
     STEPS,
     IndexWriter,
@@ -37,6 +36,7 @@ from adomnia.engines.postgres.library import render_library
 from adomnia.engines.postgres.own_index import WIDE
 from adomnia.engines.postgres.settings import open_session
 from adomnia.engines.postgres.sources import make_source, table_source
+from adomnia.engines.sources.reading import file_source, frame_source, make_runner, open_reader
 from adomnia.errors import AdomniaError, Failure, Refusal, Unavailable
 from adomnia.postgres import describe, driver
 from adomnia.privacy.units import ROW

@@ -14,11 +14,6 @@ from pyarrow import ArrowException
 from adomnia.engines.cells import are_few, read_cells, read_nothing, read_rows
 from adomnia.engines.contract import Progress, Statement, silent
 from adomnia.engines.duckdb.engine import DuckDB
-from adomnia.engines.duckdb.facts import find_facts
-from adomnia.engines.duckdb.headers import check_header, read_header
-from adomnia.engines.duckdb.readings import count_readings
-from adomnia.engines.duckdb.state import State, fresh_key
-from adomnia.engines.duckdb.whole_files import read_texts
 from adomnia.engines.found_keys import count_nobody, count_people
 from adomnia.engines.limits import PUBLIC_BYTES, PUBLIC_SECONDS, USUAL, Limits
 from adomnia.engines.postgres.building import Builder, IndexSchema, list_indexed, may_create, name_schema
@@ -30,6 +25,11 @@ from adomnia.engines.postgres.same_bits import expect_bits, render_same_bits
 from adomnia.engines.postgres.settings import open_session
 from adomnia.engines.postgres.sources import table_source
 from adomnia.engines.render import render, render_rows
+from adomnia.engines.sources.facts import find_facts
+from adomnia.engines.sources.headers import check_header, read_header
+from adomnia.engines.sources.readings import count_readings
+from adomnia.engines.sources.state import State, fresh_key
+from adomnia.engines.sources.whole_files import read_texts
 from adomnia.errors import AdomniaError, Failure, Unavailable
 from adomnia.postgres import asking, describe, driver
 

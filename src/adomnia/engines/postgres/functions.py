@@ -6,7 +6,7 @@ What raises on a row, or gives another value than DuckDB, is not written anywher
 import re
 
 from adomnia.engines.dialect import Spelling
-from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.postgres.own import ONCE, PREFIX
 from adomnia.privacy.kinds import LONGEST_TEXT
 from adomnia.privacy.wall_time import FIRST_SECOND, LAST_SECOND

@@ -10,7 +10,7 @@ from itertools import product
 from struct import pack
 
 from adomnia.engines.dialect import Spelling
-from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.postgres.functions import FUNCTIONS
 
 _STEP = 0.6180339887498949  # of the golden section: its multiples lie evenly, whatever they are scaled by

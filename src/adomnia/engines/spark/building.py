@@ -15,12 +15,12 @@ import pyarrow as pa
 
 from adomnia.catalog.model import Catalog, Table
 from adomnia.engines.contract import PERSON, RANK, Progress
-from adomnia.engines.duckdb import sources as duckdb_sources
-from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.index import STEPS, IndexWriter, Links, TableSource, build_public, refuse_unreadable
 from adomnia.engines.index.build import project_source
 from adomnia.engines.index.columns import columns_to_keep, index_columns
 from adomnia.engines.index.order import carry_hash, render_digest, render_person_hash, render_row_hash
+from adomnia.engines.sources import reading as duckdb_sources
 from adomnia.engines.spark.dialect import SPARK
 from adomnia.engines.spark.sources import escape, file_source, frame_source, storable
 from adomnia.errors import AdomniaError, Failure

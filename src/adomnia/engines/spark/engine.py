@@ -11,14 +11,14 @@ import pyarrow as pa
 from adomnia.catalog.model import Catalog
 from adomnia.engines.cells import read_cells
 from adomnia.engines.contract import Progress, Statement, silent
-from adomnia.engines.duckdb.facts import find_facts
-from adomnia.engines.duckdb.headers import check_header, read_header
-from adomnia.engines.duckdb.readings import count_readings
-from adomnia.engines.duckdb.state import POINTER, State, find_place, fresh_key
-from adomnia.engines.duckdb.whole_files import read_texts
 from adomnia.engines.found_keys import At, count_people
 from adomnia.engines.limits import PUBLIC_BYTES, PUBLIC_SECONDS, USUAL, Limits
 from adomnia.engines.render import render, render_rows
+from adomnia.engines.sources.facts import find_facts
+from adomnia.engines.sources.headers import check_header, read_header
+from adomnia.engines.sources.readings import count_readings
+from adomnia.engines.sources.state import POINTER, State, find_place, fresh_key
+from adomnia.engines.sources.whole_files import read_texts
 from adomnia.engines.spark.addresses import is_this_machine
 from adomnia.engines.spark.building import ParquetBuilder, list_indexed
 from adomnia.engines.spark.dialect import SPARK

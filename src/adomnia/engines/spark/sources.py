@@ -12,10 +12,10 @@ import pyarrow as pa
 from adomnia.catalog.lakes import is_in_spark
 from adomnia.catalog.model import Place, Table
 from adomnia.engines.contract import index_name
-from adomnia.engines.duckdb.files import list_files
-from adomnia.engines.duckdb.sources import read_parquet_schema
 from adomnia.engines.index import TableSource
 from adomnia.engines.index.columns import categories_name
+from adomnia.engines.sources.files import list_files
+from adomnia.engines.sources.reading import read_parquet_schema
 from adomnia.engines.spark.dialect import MOST_CASES, READABLE, SPARK
 from adomnia.engines.spark.elsewhere import describe, read_elsewhere
 from adomnia.errors import Refusal

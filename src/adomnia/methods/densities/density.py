@@ -10,12 +10,12 @@ import numpy as np
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.column_bins import ColumnBins, split_finely
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
-from adomnia.methods.densities.bandwidth import choose
-from adomnia.methods.densities.density_by_rate import DensityByRate
-from adomnia.methods.densities.sampling import require_one_row
-from adomnia.methods.densities.shares import NoisyShares
-from adomnia.methods.densities.spreading import describe_density
 from adomnia.methods.fresh_noise import variance_of
+from adomnia.methods.parts.densities.bandwidth import choose
+from adomnia.methods.parts.densities.density_by_rate import DensityByRate
+from adomnia.methods.parts.densities.sampling import require_one_row
+from adomnia.methods.parts.densities.shares import NoisyShares
+from adomnia.methods.parts.densities.spreading import describe_density
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Measured, ResultTable

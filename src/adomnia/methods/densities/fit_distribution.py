@@ -10,11 +10,11 @@ import numpy as np
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.column_bins import BREAKS, ColumnBins, bins_parameter, choose_bins, split_finely
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
-from adomnia.methods.densities.censored import Censored, Fits
-from adomnia.methods.densities.laws import LAWS, Family
-from adomnia.methods.densities.sampling import ABOUT_PEOPLE, require_one_row
-from adomnia.methods.densities.shares import project
 from adomnia.methods.fresh_noise import draw_again, variance_of
+from adomnia.methods.parts.densities.censored import Censored, Fits
+from adomnia.methods.parts.densities.laws import LAWS, Family
+from adomnia.methods.parts.densities.sampling import ABOUT_PEOPLE, require_one_row
+from adomnia.methods.parts.densities.shares import project
 from adomnia.methods.simulations import count_simulations
 from adomnia.methods.table_limits import demand_few_tables
 from adomnia.noise.afterwards import follow

@@ -8,8 +8,8 @@ from typing import ClassVar
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.column_bins import BREAKS, ColumnBins, bins_parameter, choose_bins
 from adomnia.methods.contract import BY, INFERENCE, Arguments, Factor, Frame, Method, Parameter
-from adomnia.methods.densities.sampling import ABOUT_DATA, require_one_row
-from adomnia.methods.densities.shares import NoisyShares
+from adomnia.methods.parts.densities.sampling import ABOUT_DATA, require_one_row
+from adomnia.methods.parts.densities.shares import NoisyShares
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Bounds, Estimate, Measured, ResultTable

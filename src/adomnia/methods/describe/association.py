@@ -10,9 +10,9 @@ import numpy as np
 from adomnia.methods.analysis import SingleRound, keys_of
 from adomnia.methods.contract import BY, INFERENCE, Arguments, BadArgument, Factor, Frame, Method
 from adomnia.methods.describe.crosstab import COLUMN, ROW, read_factors
-from adomnia.methods.describe.error_laws import noise_cumulants
-from adomnia.methods.describe.inference import describe_inference, read_inference
-from adomnia.methods.describe.noisy_ratios import NoisyRatio
+from adomnia.methods.parts.describe.error_laws import noise_cumulants
+from adomnia.methods.parts.describe.inference import describe_inference, read_inference
+from adomnia.methods.parts.describe.noisy_ratios import NoisyRatio
 from adomnia.methods.simulations import count_simulations
 from adomnia.methods.stacking import stack_estimates
 from adomnia.methods.strengths import Strengths, lead_on, list_steps

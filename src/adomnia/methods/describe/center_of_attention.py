@@ -12,10 +12,10 @@ import numpy as np
 from adomnia.methods.analysis import Analysis, with_values
 from adomnia.methods.column_bins import ColumnBins, split_finely
 from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, NumberColumn, Parameter
-from adomnia.methods.describe.column_sums import MEAN, ColumnSums, column_vector
-from adomnia.methods.describe.error_laws import deviations, noise_cumulants
-from adomnia.methods.describe.inference import DATA
 from adomnia.methods.describe.sample_and_aggregate import count_blocks
+from adomnia.methods.parts.describe.column_sums import MEAN, ColumnSums, column_vector
+from adomnia.methods.parts.describe.error_laws import deviations, noise_cumulants
+from adomnia.methods.parts.describe.inference import DATA
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price
 from adomnia.privacy.expressions import call, number

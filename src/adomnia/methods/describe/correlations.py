@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.methods.contract import BY, INFERENCE, Arguments, Frame, Method
-from adomnia.methods.describe.matrices import COLUMNS, PairMatrix, equal_parts, read_matrix
-from adomnia.methods.describe.pair_sums import CORRELATION, COVARIANCE, PairSums
+from adomnia.methods.parts.describe.matrices import COLUMNS, PairMatrix, equal_parts, read_matrix
+from adomnia.methods.parts.describe.pair_sums import CORRELATION, COVARIANCE, PairSums
 from adomnia.privacy.queries import Query
 from adomnia.statistics.contract import Estimate, Measured, ResultTable
 

@@ -21,11 +21,11 @@ from adomnia.methods.contract import (
     NumberColumn,
     Parameter,
 )
-from adomnia.methods.describe.counted_shares import NoisyCounts
-from adomnia.methods.describe.error_laws import noise_cumulants
 from adomnia.methods.describe.frequencies import COUNTS_NOTE, note_shares
-from adomnia.methods.describe.inference import read_inference
-from adomnia.methods.describe.weighted_counts import WEIGHTED_NOTE, WeightedCounts, weight_vector
+from adomnia.methods.parts.describe.counted_shares import NoisyCounts
+from adomnia.methods.parts.describe.error_laws import noise_cumulants
+from adomnia.methods.parts.describe.inference import read_inference
+from adomnia.methods.parts.describe.weighted_counts import WEIGHTED_NOTE, WeightedCounts, weight_vector
 from adomnia.methods.sampling_weights import WEIGHT, read_weights
 from adomnia.privacy.aggregates import Aggregate, Rows
 from adomnia.privacy.kinds import LATER

@@ -9,9 +9,9 @@ import numpy as np
 
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, INFERENCE, Arguments, Factor, Frame, Method, NumberColumn, Parameter
-from adomnia.methods.describe.bins import EqualBins
-from adomnia.methods.describe.error_laws import noise_cumulants
-from adomnia.methods.describe.inference import describe_inference, read_inference
+from adomnia.methods.parts.describe.bins import EqualBins
+from adomnia.methods.parts.describe.error_laws import noise_cumulants
+from adomnia.methods.parts.describe.inference import describe_inference, read_inference
 from adomnia.methods.simulations import count_simulations
 from adomnia.noise.afterwards import follow
 from adomnia.privacy.aggregates import Rows

@@ -9,11 +9,11 @@ import numpy as np
 
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, INFERENCE, Arguments, Factor, Frame, Method, NumberColumn, Parameter
-from adomnia.methods.describe.counted_shares import NoisyCounts
-from adomnia.methods.describe.error_laws import noise_cumulants
-from adomnia.methods.describe.inference import read_inference
-from adomnia.methods.describe.noisy_ratios import NoisyRatio
-from adomnia.methods.describe.weighted_counts import WEIGHTED_NOTE, WeightedCounts, weight_vector
+from adomnia.methods.parts.describe.counted_shares import NoisyCounts
+from adomnia.methods.parts.describe.error_laws import noise_cumulants
+from adomnia.methods.parts.describe.inference import read_inference
+from adomnia.methods.parts.describe.noisy_ratios import NoisyRatio
+from adomnia.methods.parts.describe.weighted_counts import WEIGHTED_NOTE, WeightedCounts, weight_vector
 from adomnia.methods.sampling_weights import WEIGHT, read_weights
 from adomnia.privacy.aggregates import Aggregate, Rows
 from adomnia.privacy.kinds import LATER

@@ -9,10 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.methods.contract import INFERENCE, Arguments, Frame, Method, Parameter
-from adomnia.methods.describe.cut_quantiles import Flow
-from adomnia.methods.describe.error_laws import noise_cumulants
-from adomnia.methods.describe.noisy_ratios import NoisyRatio
-from adomnia.methods.describe.robust import Robust, read_robust
+from adomnia.methods.parts.describe.cut_quantiles import Flow
+from adomnia.methods.parts.describe.error_laws import noise_cumulants
+from adomnia.methods.parts.describe.noisy_ratios import NoisyRatio
+from adomnia.methods.parts.describe.robust import Robust, read_robust
 from adomnia.privacy.aggregates import Histogram, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price

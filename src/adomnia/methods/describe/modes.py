@@ -19,11 +19,11 @@ from adomnia.methods.contract import (
     NumberColumn,
     Parameter,
 )
-from adomnia.methods.describe.bins import EqualBins
-from adomnia.methods.describe.counted_shares import NoisyCounts
-from adomnia.methods.describe.error_laws import noise_cumulants
 from adomnia.methods.describe.frequencies import COUNTS_NOTE, note_shares
-from adomnia.methods.describe.inference import read_inference
+from adomnia.methods.parts.describe.bins import EqualBins
+from adomnia.methods.parts.describe.counted_shares import NoisyCounts
+from adomnia.methods.parts.describe.error_laws import noise_cumulants
+from adomnia.methods.parts.describe.inference import read_inference
 from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.keys import Key, Label
 from adomnia.privacy.queries import Query

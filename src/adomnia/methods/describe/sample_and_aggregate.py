@@ -10,12 +10,12 @@ import numpy as np
 from adomnia.errors import Refusal
 from adomnia.methods.analysis import SingleRound
 from adomnia.methods.contract import INFERENCE, Arguments, Factor, Frame, Method, NumberColumn, Parameter
-from adomnia.methods.describe.column_sums import MEAN, ColumnSums, column_vector
-from adomnia.methods.describe.cut_quantiles import estimate_quantiles
-from adomnia.methods.describe.error_laws import deviations, left_open, noise_cumulants
-from adomnia.methods.describe.inference import describe_inference
 from adomnia.methods.describe.quantiles import BOUNDS_NOTE, find_quantiles
-from adomnia.methods.describe.robust import Robust
+from adomnia.methods.parts.describe.column_sums import MEAN, ColumnSums, column_vector
+from adomnia.methods.parts.describe.cut_quantiles import estimate_quantiles
+from adomnia.methods.parts.describe.error_laws import deviations, left_open, noise_cumulants
+from adomnia.methods.parts.describe.inference import describe_inference
+from adomnia.methods.parts.describe.robust import Robust
 from adomnia.privacy.aggregates import Total
 from adomnia.privacy.events import Price
 from adomnia.privacy.queries import Query

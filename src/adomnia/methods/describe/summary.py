@@ -20,12 +20,12 @@ from adomnia.methods.contract import (
     NumberColumn,
     Parameter,
 )
-from adomnia.methods.describe.column_sums import SPREAD, ColumnSums, column_vector
-from adomnia.methods.describe.cut_quantiles import CutQuantile, Flow, estimate_quantiles, find_cuts
-from adomnia.methods.describe.cuts import Cutting, check_cells
-from adomnia.methods.describe.inference import describe_inference, read_inference
-from adomnia.methods.describe.rounds import SeveralRounds, split_cells, table_of, together
-from adomnia.methods.describe.weighted_summary import WeightedSummary
+from adomnia.methods.parts.describe.column_sums import SPREAD, ColumnSums, column_vector
+from adomnia.methods.parts.describe.cut_quantiles import CutQuantile, Flow, estimate_quantiles, find_cuts
+from adomnia.methods.parts.describe.cuts import Cutting, check_cells
+from adomnia.methods.parts.describe.inference import describe_inference, read_inference
+from adomnia.methods.parts.describe.rounds import SeveralRounds, split_cells, table_of, together
+from adomnia.methods.parts.describe.weighted_summary import WeightedSummary
 from adomnia.methods.sampling_weights import WEIGHT, read_weights
 from adomnia.methods.stacking import stack_estimates
 from adomnia.privacy.aggregates import Histogram

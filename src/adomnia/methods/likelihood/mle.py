@@ -10,16 +10,16 @@ import numpy as np
 
 from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, NumberColumn, Parameter
-from adomnia.methods.densities.laws import LAWS as DENSITIES
-from adomnia.methods.densities.sampling import ABOUT_PEOPLE, require_one_row
-from adomnia.methods.describe.error_laws import deviations, left_open, noise_cumulants
-from adomnia.methods.describe.rounds import SeveralRounds
 from adomnia.methods.fresh_noise import variance_of
-from adomnia.methods.likelihood.block_functions import BinsOfBlocks, SumsOfBlocks
-from adomnia.methods.likelihood.block_laws import BACK, LAWS, SCALES, BlockLaw, bins_of, bounds_of, vector_of
-from adomnia.methods.likelihood.families import FAMILIES
-from adomnia.methods.likelihood.locating import locate
 from adomnia.methods.models.lm import list_facts
+from adomnia.methods.parts.densities.laws import LAWS as DENSITIES
+from adomnia.methods.parts.densities.sampling import ABOUT_PEOPLE, require_one_row
+from adomnia.methods.parts.describe.error_laws import deviations, left_open, noise_cumulants
+from adomnia.methods.parts.describe.rounds import SeveralRounds
+from adomnia.methods.parts.likelihood.block_functions import BinsOfBlocks, SumsOfBlocks
+from adomnia.methods.parts.likelihood.block_laws import BACK, LAWS, SCALES, BlockLaw, bins_of, bounds_of, vector_of
+from adomnia.methods.parts.likelihood.families import FAMILIES
+from adomnia.methods.parts.likelihood.locating import locate
 from adomnia.privacy.aggregates import People
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.estimates import EstimateCounts, EstimateMoments

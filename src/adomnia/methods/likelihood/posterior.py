@@ -10,12 +10,12 @@ import numpy as np
 
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
-from adomnia.methods.densities.sampling import require_one_row
-from adomnia.methods.describe.error_laws import left_open
-from adomnia.methods.likelihood.conjugates import CONJUGATES, ConditionalLaw, Conjugate, Prior
-from adomnia.methods.likelihood.families import FAMILIES
-from adomnia.methods.likelihood.latent_sums import Boxes, LatentSums, add_up, log_law, reach_of
-from adomnia.methods.likelihood.statistic_sums import Sample, check_values
+from adomnia.methods.parts.densities.sampling import require_one_row
+from adomnia.methods.parts.describe.error_laws import left_open
+from adomnia.methods.parts.likelihood.conjugates import CONJUGATES, ConditionalLaw, Conjugate, Prior
+from adomnia.methods.parts.likelihood.families import FAMILIES
+from adomnia.methods.parts.likelihood.latent_sums import Boxes, LatentSums, add_up, log_law, reach_of
+from adomnia.methods.parts.likelihood.statistic_sums import Sample, check_values
 from adomnia.methods.table_limits import demand_few_tables
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation

@@ -5,10 +5,10 @@ from typing import ClassVar
 
 from adomnia.errors import Refusal
 from adomnia.methods.contract import BY, Arguments, Frame, Method
-from adomnia.methods.models.formula import name_term
-from adomnia.methods.models.regression import FORMULA, Regression, read_rows
-from adomnia.methods.models.term_tests import TermTest, VarianceTable
-from adomnia.methods.testing.adjustment import ADJUST
+from adomnia.methods.parts.models.formula import name_term
+from adomnia.methods.parts.models.regression import FORMULA, Regression, read_rows
+from adomnia.methods.parts.models.term_tests import TermTest, VarianceTable
+from adomnia.methods.parts.testing.adjustment import ADJUST
 from adomnia.statistics.contract import Fact, Measured, ResultTable
 from adomnia.statistics.p_values import EXPLAINED, bound_p_values
 

@@ -19,17 +19,17 @@ import numpy as np
 
 from adomnia.methods.contract import INFERENCE, Arguments, Frame, Method
 from adomnia.methods.describe.huber_location import NORMAL_SCALE, TUNING
-from adomnia.methods.describe.rounds import SeveralRounds
-from adomnia.methods.models.coefficients import RETURNS, Coefficients
-from adomnia.methods.models.design import Design, build_design
-from adomnia.methods.models.evidence import Coordinates, Evidence, Span, shorten
-from adomnia.methods.models.formula import ARGUMENT
-from adomnia.methods.models.newton import check_model
-from adomnia.methods.models.outset import REACH, Outset, Scene
-from adomnia.methods.models.predictor import LARGEST_COEFFICIENT, round_coefficient, scale, write_predictor
-from adomnia.methods.models.regression import FORMULA
-from adomnia.methods.models.weighted_sums import Multiplier, NoisySums, Source, SumLayout, lay_out
-from adomnia.methods.testing.adjustment import ADJUST
+from adomnia.methods.parts.describe.rounds import SeveralRounds
+from adomnia.methods.parts.models.coefficients import RETURNS, Coefficients
+from adomnia.methods.parts.models.design import Design, build_design
+from adomnia.methods.parts.models.evidence import Coordinates, Evidence, Span, shorten
+from adomnia.methods.parts.models.formula import ARGUMENT
+from adomnia.methods.parts.models.newton import check_model
+from adomnia.methods.parts.models.outset import REACH, Outset, Scene
+from adomnia.methods.parts.models.predictor import LARGEST_COEFFICIENT, round_coefficient, scale, write_predictor
+from adomnia.methods.parts.models.regression import FORMULA
+from adomnia.methods.parts.models.weighted_sums import Multiplier, NoisySums, Source, SumLayout, lay_out
+from adomnia.methods.parts.testing.adjustment import ADJUST
 from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price, Pure

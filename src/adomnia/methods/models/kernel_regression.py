@@ -20,10 +20,17 @@ from adomnia.methods.contract import (
     NumberColumn,
     Parameter,
 )
-from adomnia.methods.models.binned_means import BinnedMeans, ask_means
-from adomnia.methods.models.curve_points import POINTS, RESPONSE, VALUE, check_columns, choose_points, describe_about
-from adomnia.methods.models.kernel_bandwidth import choose_bandwidth, weigh
-from adomnia.methods.models.regression import is_about_population
+from adomnia.methods.parts.models.binned_means import BinnedMeans, ask_means
+from adomnia.methods.parts.models.curve_points import (
+    POINTS,
+    RESPONSE,
+    VALUE,
+    check_columns,
+    choose_points,
+    describe_about,
+)
+from adomnia.methods.parts.models.kernel_bandwidth import choose_bandwidth, weigh
+from adomnia.methods.parts.models.regression import is_about_population
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Floats, Measured, ResultTable

@@ -12,11 +12,18 @@ import numpy as np
 from adomnia.methods.analysis import with_values
 from adomnia.methods.column_bins import ColumnBins, split_finely
 from adomnia.methods.contract import INFERENCE, Arguments, Frame, Method, NumberColumn, Parameter
-from adomnia.methods.describe.rounds import SeveralRounds
 from adomnia.methods.fresh_noise import variance_of
-from adomnia.methods.models.binned_means import BinnedMeans, ask_means
-from adomnia.methods.models.curve_points import POINTS, RESPONSE, VALUE, check_columns, choose_points, describe_about
-from adomnia.methods.models.regression import is_about_population
+from adomnia.methods.parts.describe.rounds import SeveralRounds
+from adomnia.methods.parts.models.binned_means import BinnedMeans, ask_means
+from adomnia.methods.parts.models.curve_points import (
+    POINTS,
+    RESPONSE,
+    VALUE,
+    check_columns,
+    choose_points,
+    describe_about,
+)
+from adomnia.methods.parts.models.regression import is_about_population
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price
 from adomnia.privacy.expressions import call, number

@@ -9,16 +9,16 @@ import numpy as np
 
 from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import BY, INFERENCE, Arguments, Frame, Method
-from adomnia.methods.models.evidence import Span
-from adomnia.methods.models.influence import MOST_INFLUENCES, InfluenceSums
-from adomnia.methods.models.least_squares import LeastSquares, Scores
-from adomnia.methods.models.predictor import LARGEST_COEFFICIENT, round_coefficient, scale, write_predictor
-from adomnia.methods.models.regression import FORMULA, Regression, is_about_population, read_rows
-from adomnia.methods.models.sums import NoisyProducts
-from adomnia.methods.models.term_tests import TermTest, find_overall_test
+from adomnia.methods.parts.models.evidence import Span
+from adomnia.methods.parts.models.influence import MOST_INFLUENCES, InfluenceSums
+from adomnia.methods.parts.models.least_squares import LeastSquares, Scores
+from adomnia.methods.parts.models.predictor import LARGEST_COEFFICIENT, round_coefficient, scale, write_predictor
+from adomnia.methods.parts.models.regression import FORMULA, Regression, is_about_population, read_rows
+from adomnia.methods.parts.models.sums import NoisyProducts
+from adomnia.methods.parts.models.term_tests import TermTest, find_overall_test
+from adomnia.methods.parts.testing.adjustment import ADJUST
 from adomnia.methods.sampling_weights import WEIGHT, read_weights
 from adomnia.methods.supposition import drive
-from adomnia.methods.testing.adjustment import ADJUST
 from adomnia.privacy.events import Price
 from adomnia.privacy.expressions import call, number
 from adomnia.privacy.kinds import LATER

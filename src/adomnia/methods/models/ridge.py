@@ -7,9 +7,9 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.methods.contract import BY, Arguments, Frame, Method, Parameter
-from adomnia.methods.models.least_squares import LeastSquares
 from adomnia.methods.models.lm import NO_REPLY, bound_known, describe_model
-from adomnia.methods.models.regression import FORMULA, Regression, read_rows
+from adomnia.methods.parts.models.least_squares import LeastSquares
+from adomnia.methods.parts.models.regression import FORMULA, Regression, read_rows
 from adomnia.statistics.contract import Bounds, Estimate, Measured, ResultTable
 
 _ABOUT = (

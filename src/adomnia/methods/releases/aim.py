@@ -10,16 +10,23 @@ import numpy as np
 
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import Arguments, Frame, Method, Parameter
-from adomnia.methods.releases.attributes import BINS, COLUMNS, MISSING_VALUES, ReleaseColumn, read_columns, show_columns
-from adomnia.methods.releases.choosing import ReleaseTables, TableOption
-from adomnia.methods.releases.graphical.models import Model
-from adomnia.methods.releases.graphical.trees import count_cells
-from adomnia.methods.releases.interactions import TablePart, relative_noise, split_table
-from adomnia.methods.releases.noisy_tables import NoisyTables, mean_size
-from adomnia.methods.releases.polishing import divide_amount
-from adomnia.methods.releases.remainders import Remainder
-from adomnia.methods.releases.synthesis import SIZE, foresee_rows, synthesize
-from adomnia.methods.releases.workload import TablePlaces, Workload
+from adomnia.methods.synthesis.attributes import (
+    BINS,
+    COLUMNS,
+    MISSING_VALUES,
+    ReleaseColumn,
+    read_columns,
+    show_columns,
+)
+from adomnia.methods.synthesis.choosing import ReleaseTables, TableOption
+from adomnia.methods.synthesis.graphical.models import Model
+from adomnia.methods.synthesis.graphical.trees import count_cells
+from adomnia.methods.synthesis.interactions import TablePart, relative_noise, split_table
+from adomnia.methods.synthesis.noisy_tables import NoisyTables, mean_size
+from adomnia.methods.synthesis.polishing import divide_amount
+from adomnia.methods.synthesis.remainders import Remainder
+from adomnia.methods.synthesis.synthesis import SIZE, foresee_rows, synthesize
+from adomnia.methods.synthesis.workload import TablePlaces, Workload
 from adomnia.privacy.events import Concentrated, Price, Pure
 from adomnia.privacy.keys import MOST_CELLS
 from adomnia.privacy.queries import Query

@@ -12,9 +12,9 @@ import numpy as np
 from adomnia.mechanisms.exponential import Exponential
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import Arguments, Frame, Method, Parameter
-from adomnia.methods.describe.error_laws import cumulants
-from adomnia.methods.releases.attributes import BINS, COLUMNS, MISSING_VALUES, ReleaseColumn, show_columns
-from adomnia.methods.releases.explicit_rows import (
+from adomnia.methods.parts.describe.error_laws import cumulants
+from adomnia.methods.synthesis.attributes import BINS, COLUMNS, MISSING_VALUES, ReleaseColumn, show_columns
+from adomnia.methods.synthesis.explicit_rows import (
     COLUMN_PART,
     PARTS,
     WAYS,
@@ -26,8 +26,8 @@ from adomnia.methods.releases.explicit_rows import (
     read_noisy,
     round_parts,
 )
-from adomnia.methods.releases.explicit_table import NoisyCells, TableColumns, fit, start_independent
-from adomnia.methods.releases.synthesis import SIZE, foresee_rows
+from adomnia.methods.synthesis.explicit_table import NoisyCells, TableColumns, fit, start_independent
+from adomnia.methods.synthesis.synthesis import SIZE, foresee_rows
 from adomnia.noise import Integers
 from adomnia.noise.afterwards import follow
 from adomnia.privacy.distances import Candidate, Distances, Guess

@@ -12,12 +12,19 @@ import numpy as np
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, Parameter
-from adomnia.methods.describe.error_laws import cumulants
-from adomnia.methods.releases.agreeing import NO_WHOLE, Agreement, agree
-from adomnia.methods.releases.attributes import BINS, COLUMNS, MISSING_VALUES, ReleaseColumn, read_columns, show_columns
-from adomnia.methods.releases.bases import BASES, ask, suits
-from adomnia.methods.releases.cubes import ALL, estimate_cells, list_labels, list_whole
-from adomnia.methods.releases.planning import (
+from adomnia.methods.parts.describe.error_laws import cumulants
+from adomnia.methods.synthesis.agreeing import NO_WHOLE, Agreement, agree
+from adomnia.methods.synthesis.attributes import (
+    BINS,
+    COLUMNS,
+    MISSING_VALUES,
+    ReleaseColumn,
+    read_columns,
+    show_columns,
+)
+from adomnia.methods.synthesis.bases import BASES, ask, suits
+from adomnia.methods.synthesis.cubes import ALL, estimate_cells, list_labels, list_whole
+from adomnia.methods.synthesis.planning import (
     MOST_CELLS,
     MOST_TABLES,
     How,
@@ -28,7 +35,7 @@ from adomnia.methods.releases.planning import (
     list_tables,
     plan_tables,
 )
-from adomnia.methods.releases.residuals import Columns, NoisyMarginal, Residuals
+from adomnia.methods.synthesis.residuals import Columns, NoisyMarginal, Residuals
 from adomnia.noise.afterwards import follow
 from adomnia.privacy.events import Price, Pure
 from adomnia.privacy.queries import Query

@@ -9,13 +9,20 @@ from typing import ClassVar
 
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import Arguments, BadArgument, Frame, Method
-from adomnia.methods.releases.attributes import BINS, COLUMNS, MISSING_VALUES, ReleaseColumn, read_columns, show_columns
-from adomnia.methods.releases.choosing import ReleaseTables, TableOption
-from adomnia.methods.releases.graphical.models import Model
-from adomnia.methods.releases.interactions import split_table
-from adomnia.methods.releases.noisy_tables import NoisyTables
-from adomnia.methods.releases.synthesis import SIZE, foresee_rows, synthesize
-from adomnia.methods.releases.workload import TablePlaces
+from adomnia.methods.synthesis.attributes import (
+    BINS,
+    COLUMNS,
+    MISSING_VALUES,
+    ReleaseColumn,
+    read_columns,
+    show_columns,
+)
+from adomnia.methods.synthesis.choosing import ReleaseTables, TableOption
+from adomnia.methods.synthesis.graphical.models import Model
+from adomnia.methods.synthesis.interactions import split_table
+from adomnia.methods.synthesis.noisy_tables import NoisyTables
+from adomnia.methods.synthesis.synthesis import SIZE, foresee_rows, synthesize
+from adomnia.methods.synthesis.workload import TablePlaces
 from adomnia.privacy.events import Price
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, NumberColumn, Parameter
-from adomnia.methods.releases.attributes import MISSING, MISSING_VALUES, ReleaseColumn, read_columns
-from adomnia.methods.releases.count_errors import estimate_counts, tails_of, variance_of
-from adomnia.methods.releases.gram_release import GramRelease
-from adomnia.methods.releases.line_workloads import IN_WORDS, WORKLOADS, LineWorkload, WorkloadName
-from adomnia.methods.releases.strategies import (
+from adomnia.methods.synthesis.attributes import MISSING, MISSING_VALUES, ReleaseColumn, read_columns
+from adomnia.methods.synthesis.count_errors import estimate_counts, tails_of, variance_of
+from adomnia.methods.synthesis.gram_release import GramRelease
+from adomnia.methods.synthesis.line_workloads import IN_WORDS, WORKLOADS, LineWorkload, WorkloadName
+from adomnia.methods.synthesis.strategies import (
     MOST_FITTED,
     STRATEGIES,
     SparseMatrix,
@@ -28,7 +28,7 @@ from adomnia.methods.releases.strategies import (
     list_strategies,
     norm_of,
 )
-from adomnia.methods.releases.whole_counts import fit_whole
+from adomnia.methods.synthesis.whole_counts import fit_whole
 from adomnia.privacy.events import Price
 from adomnia.privacy.expressions import call
 from adomnia.privacy.matrices import Combination

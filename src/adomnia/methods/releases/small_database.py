@@ -11,8 +11,8 @@ import numpy as np
 
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, Parameter
-from adomnia.methods.releases.attributes import BINS, COLUMNS, MISSING_VALUES, ReleaseColumn, show_columns
-from adomnia.methods.releases.explicit_rows import (
+from adomnia.methods.synthesis.attributes import BINS, COLUMNS, MISSING_VALUES, ReleaseColumn, show_columns
+from adomnia.methods.synthesis.explicit_rows import (
     WAYS,
     ExplicitTables,
     FittedTable,
@@ -20,7 +20,7 @@ from adomnia.methods.releases.explicit_rows import (
     read_explicit,
     read_noisy,
 )
-from adomnia.methods.releases.synthesis import SIZE, foresee_rows
+from adomnia.methods.synthesis.synthesis import SIZE, foresee_rows
 from adomnia.privacy.distances import Candidate, Distances, Guess
 from adomnia.privacy.events import Price
 from adomnia.privacy.queries import Query

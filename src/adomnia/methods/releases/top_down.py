@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, Parameter
-from adomnia.methods.releases.attributes import (
+from adomnia.methods.synthesis.attributes import (
     BINS,
     MISSING_VALUES,
     ReleaseColumn,
@@ -23,12 +23,12 @@ from adomnia.methods.releases.attributes import (
     read_columns,
     show_columns,
 )
-from adomnia.methods.releases.count_errors import estimate_counts, tails_of, variance_of
-from adomnia.methods.releases.level_lines import LevelLines, fill_table, list_counts, list_whole
-from adomnia.methods.releases.nested_release import LevelTable, NestedRelease
-from adomnia.methods.releases.places import Geography, read_geography
-from adomnia.methods.releases.strategies import norm_of
-from adomnia.methods.releases.whole_levels import round_levels
+from adomnia.methods.synthesis.count_errors import estimate_counts, tails_of, variance_of
+from adomnia.methods.synthesis.level_lines import LevelLines, fill_table, list_counts, list_whole
+from adomnia.methods.synthesis.nested_release import LevelTable, NestedRelease
+from adomnia.methods.synthesis.places import Geography, read_geography
+from adomnia.methods.synthesis.strategies import norm_of
+from adomnia.methods.synthesis.whole_levels import round_levels
 from adomnia.privacy.events import Price
 from adomnia.privacy.matrices import Combination, Matrix
 from adomnia.privacy.queries import Query

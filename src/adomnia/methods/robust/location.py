@@ -3,9 +3,9 @@
 from fractions import Fraction
 
 from adomnia.methods.contract import INFERENCE, Arguments, BadArgument, Frame, Method, Parameter
-from adomnia.methods.describe.inference import read_inference
 from adomnia.methods.describe.quantiles import check_probs
-from adomnia.methods.robust.ways import SAMPLE_SIZE, SPREAD, WAY, QuantilesByWay
+from adomnia.methods.parts.describe.inference import read_inference
+from adomnia.methods.parts.robust.ways import SAMPLE_SIZE, SPREAD, WAY, QuantilesByWay
 
 
 def _build(frame: Frame, arguments: Arguments) -> QuantilesByWay:

@@ -7,10 +7,17 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.methods.contract import Arguments, Frame, Method, NumberColumn, Parameter
-from adomnia.methods.describe.cuts import is_whole
-from adomnia.methods.describe.inference import DATA
-from adomnia.methods.robust.composition import Allowance, Flow
-from adomnia.methods.robust.proposals import QUARTILES, ProposalReply, Proposing, ask, explain_silence, propose_levels
+from adomnia.methods.parts.describe.cuts import is_whole
+from adomnia.methods.parts.describe.inference import DATA
+from adomnia.methods.parts.robust.composition import Allowance, Flow
+from adomnia.methods.parts.robust.proposals import (
+    QUARTILES,
+    ProposalReply,
+    Proposing,
+    ask,
+    explain_silence,
+    propose_levels,
+)
 from adomnia.privacy.events import Price
 from adomnia.statistics.contract import Bounds, Estimate, ResultTable, Steps
 

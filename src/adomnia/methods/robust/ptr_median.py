@@ -10,10 +10,10 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, NumberColumn, Parameter
-from adomnia.methods.describe.cuts import is_whole
-from adomnia.methods.describe.inference import DATA
-from adomnia.methods.robust.composition import Allowance, Flow, Routine, cascade, subroutine
-from adomnia.methods.robust.proposals import MIDDLE, ProposalReply, Proposing, ask, explain_silence, propose_width
+from adomnia.methods.parts.describe.cuts import is_whole
+from adomnia.methods.parts.describe.inference import DATA
+from adomnia.methods.parts.robust.composition import Allowance, Flow, Routine, cascade, subroutine
+from adomnia.methods.parts.robust.proposals import MIDDLE, ProposalReply, Proposing, ask, explain_silence, propose_width
 from adomnia.methods.robust.ptr_iqr import GIVEN_A_REPLY, ReleasedScale, find_scale
 from adomnia.methods.supposition import SUPPOSED_ROWS, drive
 from adomnia.privacy.aggregates import Proposal

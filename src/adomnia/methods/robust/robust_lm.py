@@ -10,10 +10,10 @@ import numpy as np
 from adomnia.errors import Refusal
 from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, Parameter
-from adomnia.methods.describe.inference import DATA
-from adomnia.methods.robust.block_lines import BlockLines
-from adomnia.methods.robust.composition import parallel
-from adomnia.methods.robust.proposals import Allotting, ProposalReply, explain_silence
+from adomnia.methods.parts.describe.inference import DATA
+from adomnia.methods.parts.robust.block_lines import BlockLines
+from adomnia.methods.parts.robust.composition import parallel
+from adomnia.methods.parts.robust.proposals import Allotting, ProposalReply, explain_silence
 from adomnia.methods.robust.ptr_iqr import GIVEN_A_REPLY
 from adomnia.methods.robust.ptr_median import PtrMedian, ReleasedMedian
 from adomnia.privacy.aggregates import NonNull, Rows

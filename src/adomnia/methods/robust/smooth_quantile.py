@@ -8,7 +8,7 @@ from typing import ClassVar
 from adomnia.mechanisms.quantiles import FINEST_SHARE
 from adomnia.methods.analysis import SingleRound, keys_of
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, NumberColumn, Parameter
-from adomnia.methods.describe.cuts import is_whole
+from adomnia.methods.parts.describe.cuts import is_whole
 from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.events import AnyPrice, Composed, Price, add_delta
 from adomnia.privacy.queries import Query

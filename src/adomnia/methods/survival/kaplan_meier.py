@@ -10,12 +10,12 @@ import numpy as np
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.column_bins import BREAKS
 from adomnia.methods.contract import BY, Arguments, Factor, Frame, Method
-from adomnia.methods.densities.sampling import ABOUT_PEOPLE, require_one_row
 from adomnia.methods.fresh_noise import draw_again
+from adomnia.methods.parts.densities.sampling import ABOUT_PEOPLE, require_one_row
+from adomnia.methods.parts.survival.curves import SurvivalCurve
+from adomnia.methods.parts.survival.grouping import find_reach
+from adomnia.methods.parts.survival.times import EVENT, HALVED, INTERVALS, TIME, Times, choose_times, require_event
 from adomnia.methods.simulations import count_simulations
-from adomnia.methods.survival.curves import SurvivalCurve
-from adomnia.methods.survival.grouping import find_reach
-from adomnia.methods.survival.times import EVENT, HALVED, INTERVALS, TIME, Times, choose_times, require_event
 from adomnia.methods.table_limits import demand_few_tables
 from adomnia.noise.afterwards import follow
 from adomnia.privacy.aggregates import Rows

@@ -8,11 +8,11 @@ from typing import ClassVar
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.column_bins import BREAKS
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
-from adomnia.methods.densities.sampling import require_one_row
-from adomnia.methods.survival.differences import Differences
-from adomnia.methods.survival.times import EVENT, HALVED, INTERVALS, TIME, Times, choose_times, require_event
+from adomnia.methods.parts.densities.sampling import require_one_row
+from adomnia.methods.parts.survival.differences import Differences
+from adomnia.methods.parts.survival.times import EVENT, HALVED, INTERVALS, TIME, Times, choose_times, require_event
+from adomnia.methods.parts.testing.adjustment import ADJUST
 from adomnia.methods.table_limits import demand_few_tables
-from adomnia.methods.testing.adjustment import ADJUST
 from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation

@@ -11,11 +11,11 @@ import numpy as np
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
 from adomnia.methods.fresh_noise import variance_of
+from adomnia.methods.parts.testing.adjustment import ADJUST
+from adomnia.methods.parts.testing.departures import Departures
+from adomnia.methods.parts.testing.report import demand_one_row_a_person, returns, tabulate_test
+from adomnia.methods.parts.testing.shares import project
 from adomnia.methods.table_limits import demand_few_tables
-from adomnia.methods.testing.adjustment import ADJUST
-from adomnia.methods.testing.departures import Departures
-from adomnia.methods.testing.report import demand_one_row_a_person, returns, tabulate_test
-from adomnia.methods.testing.shares import project
 from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation

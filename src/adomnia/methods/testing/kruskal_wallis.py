@@ -9,12 +9,11 @@ import numpy as np
 
 from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, NumberColumn, Parameter
-from adomnia.methods.describe.rounds import SeveralRounds, table_of
-from adomnia.methods.table_limits import demand_few_tables
-from adomnia.methods.testing.adjustment import ADJUST
-from adomnia.methods.testing.binned import Histograms
-from adomnia.methods.testing.null_law import NullLaw
-from adomnia.methods.testing.rank_cuts import (
+from adomnia.methods.parts.describe.rounds import SeveralRounds, table_of
+from adomnia.methods.parts.testing.adjustment import ADJUST
+from adomnia.methods.parts.testing.binned import Histograms
+from adomnia.methods.parts.testing.null_law import NullLaw
+from adomnia.methods.parts.testing.rank_cuts import (
     BINNED,
     TIED,
     CutRows,
@@ -23,8 +22,9 @@ from adomnia.methods.testing.rank_cuts import (
     demand_few_cuts,
     rank_bins_parameter,
 )
-from adomnia.methods.testing.relative_effects import RelativeEffects
-from adomnia.methods.testing.report import demand_one_row_a_person, demand_spread, returns, tabulate_test
+from adomnia.methods.parts.testing.relative_effects import RelativeEffects
+from adomnia.methods.parts.testing.report import demand_one_row_a_person, demand_spread, returns, tabulate_test
+from adomnia.methods.table_limits import demand_few_tables
 from adomnia.privacy.events import Price
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation

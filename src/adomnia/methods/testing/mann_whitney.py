@@ -10,13 +10,12 @@ import numpy as np
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.column_bins import ColumnBins, split_finely
 from adomnia.methods.contract import BY, Arguments, Factor, Frame, Method, NumberColumn, Parameter
-from adomnia.methods.describe.rounds import SeveralRounds, table_of
 from adomnia.methods.fresh_noise import variance_of
-from adomnia.methods.table_limits import demand_few_tables
-from adomnia.methods.testing.adjustment import ADJUST
-from adomnia.methods.testing.binned import LOST, Histograms
-from adomnia.methods.testing.null_law import NullLaw, as_alternative
-from adomnia.methods.testing.rank_cuts import (
+from adomnia.methods.parts.describe.rounds import SeveralRounds, table_of
+from adomnia.methods.parts.testing.adjustment import ADJUST
+from adomnia.methods.parts.testing.binned import LOST, Histograms
+from adomnia.methods.parts.testing.null_law import NullLaw, as_alternative
+from adomnia.methods.parts.testing.rank_cuts import (
     BINNED,
     TIED,
     CutRows,
@@ -26,7 +25,7 @@ from adomnia.methods.testing.rank_cuts import (
     has_few_whole_numbers,
     rank_bins_parameter,
 )
-from adomnia.methods.testing.report import (
+from adomnia.methods.parts.testing.report import (
     ALTERNATIVE,
     demand_one_row_a_person,
     demand_spread,
@@ -34,8 +33,9 @@ from adomnia.methods.testing.report import (
     returns,
     tabulate_test,
 )
-from adomnia.methods.testing.shares import project
-from adomnia.methods.testing.superiority import Pairs, superiority, vary_by_order, vary_by_sampling
+from adomnia.methods.parts.testing.shares import project
+from adomnia.methods.parts.testing.superiority import Pairs, superiority, vary_by_order, vary_by_sampling
+from adomnia.methods.table_limits import demand_few_tables
 from adomnia.privacy.events import Price
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation

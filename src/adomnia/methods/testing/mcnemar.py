@@ -11,16 +11,16 @@ import numpy as np
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
 from adomnia.methods.fresh_noise import draw_again, variance_of
-from adomnia.methods.table_limits import demand_few_tables
-from adomnia.methods.testing.adjustment import ADJUST
-from adomnia.methods.testing.null_law import NullLaw, as_alternative, count_draws
-from adomnia.methods.testing.report import (
+from adomnia.methods.parts.testing.adjustment import ADJUST
+from adomnia.methods.parts.testing.null_law import NullLaw, as_alternative, count_draws
+from adomnia.methods.parts.testing.report import (
     ALTERNATIVE,
     demand_one_row_a_person,
     demand_two_levels,
     returns,
     tabulate_test,
 )
+from adomnia.methods.table_limits import demand_few_tables
 from adomnia.noise.afterwards import follow
 from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.queries import Query

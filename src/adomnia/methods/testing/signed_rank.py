@@ -9,14 +9,13 @@ import numpy as np
 
 from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, NumberColumn, Parameter
-from adomnia.methods.describe.rounds import SeveralRounds, table_of
 from adomnia.methods.fresh_noise import variance_of
-from adomnia.methods.table_limits import demand_few_tables
-from adomnia.methods.testing.adjustment import ADJUST
-from adomnia.methods.testing.binned import Histograms
-from adomnia.methods.testing.differences import size_of, subtract, subtract_number
-from adomnia.methods.testing.null_law import NullLaw, as_alternative
-from adomnia.methods.testing.rank_cuts import (
+from adomnia.methods.parts.describe.rounds import SeveralRounds, table_of
+from adomnia.methods.parts.testing.adjustment import ADJUST
+from adomnia.methods.parts.testing.binned import Histograms
+from adomnia.methods.parts.testing.differences import size_of, subtract, subtract_number
+from adomnia.methods.parts.testing.null_law import NullLaw, as_alternative
+from adomnia.methods.parts.testing.rank_cuts import (
     BINNED,
     TIED,
     CutRows,
@@ -25,7 +24,7 @@ from adomnia.methods.testing.rank_cuts import (
     demand_few_cuts,
     rank_bins_parameter,
 )
-from adomnia.methods.testing.report import (
+from adomnia.methods.parts.testing.report import (
     ALTERNATIVE,
     demand_one_row_a_person,
     demand_possible,
@@ -33,7 +32,8 @@ from adomnia.methods.testing.report import (
     returns,
     tabulate_test,
 )
-from adomnia.methods.testing.shares import project
+from adomnia.methods.parts.testing.shares import project
+from adomnia.methods.table_limits import demand_few_tables
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price
 from adomnia.privacy.expressions import call, number

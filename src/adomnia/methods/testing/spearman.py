@@ -6,8 +6,15 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.methods.contract import Arguments, Frame, Method
-from adomnia.methods.testing.rank_correlation import NOTES, PARAMETERS, Margin, Margins, RankCorrelation, read_columns
-from adomnia.methods.testing.report import returns
+from adomnia.methods.parts.testing.rank_correlation import (
+    NOTES,
+    PARAMETERS,
+    Margin,
+    Margins,
+    RankCorrelation,
+    read_columns,
+)
+from adomnia.methods.parts.testing.report import returns
 from adomnia.statistics.contract import Floats
 
 _PARTS = 8  # that a bin of several values is taken to have

@@ -9,13 +9,12 @@ import numpy as np
 
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, NumberColumn, Parameter
-from adomnia.methods.table_limits import demand_few_tables
-from adomnia.methods.testing.adjustment import ADJUST
-from adomnia.methods.testing.differences import subtract
-from adomnia.methods.testing.group_means import LEAST_ERROR, GroupMeans
-from adomnia.methods.testing.moments import moment_query
-from adomnia.methods.testing.null_law import NullLaw, as_alternative
-from adomnia.methods.testing.report import (
+from adomnia.methods.parts.testing.adjustment import ADJUST
+from adomnia.methods.parts.testing.differences import subtract
+from adomnia.methods.parts.testing.group_means import LEAST_ERROR, GroupMeans
+from adomnia.methods.parts.testing.moments import moment_query
+from adomnia.methods.parts.testing.null_law import NullLaw, as_alternative
+from adomnia.methods.parts.testing.report import (
     ALTERNATIVE,
     HIDDEN_SPREAD,
     demand_one_row_a_person,
@@ -25,6 +24,7 @@ from adomnia.methods.testing.report import (
     returns,
     tabulate_test,
 )
+from adomnia.methods.table_limits import demand_few_tables
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Bounds, Measured, ResultTable

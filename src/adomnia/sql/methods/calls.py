@@ -9,9 +9,9 @@ from sqlglot import exp
 from adomnia.catalog.model import Catalog
 from adomnia.errors import Refusal
 from adomnia.methods.contract import Arguments, BadArgument, Method
+from adomnia.methods.parts.testing.adjustment import NONE
 from adomnia.methods.registry import METHODS, find_method
-from adomnia.methods.releases.attributes import list_left_out, show_columns
-from adomnia.methods.testing.adjustment import NONE
+from adomnia.methods.synthesis.attributes import list_left_out, show_columns
 from adomnia.plans.plan import Output, Plan
 from adomnia.privacy.aggregates import values_of
 from adomnia.privacy.vectors import LargeEntryError

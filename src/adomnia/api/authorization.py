@@ -1,0 +1,102 @@
+"""Authenticates a request by token or cookie, and checks its origin, rate, CSRF token and role."""
+
+from __future__ import annotations
+
+import asyncio
+from hmac import compare_digest
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from adomnia.api.roles import API
+from adomnia.api.running.addresses import find_caller
+from adomnia.errors import Refusal
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from adomnia.api.access import Visitor
+    from adomnia.api.roles import Roles
+    from adomnia.api.services import Services
+
+CSRF = "x-csrf-token"
+_SAFE = frozenset({"GET", "HEAD"})
+
+
+def authorize(request: Request, services: Services, roles: Roles) -> Visitor | None:
+    """The visitor who sent a request, or None on routes that are open to all; refuse whoever may not use the route."""
+    address = find_caller(request.scope, services.settings)
+    check_origin(request, services.settings.secure)
+    if roles is None:
+        if request.method not in _SAFE:
+            services.rate_limiter.take(f"address:{address}")
+        return None
+    visitor = _authenticate(request, services)
+    services.rate_limiter.take(f"address:{address}" if visitor is None else f"user:{visitor.name}")
+    if visitor is None:
+        raise _refuse_signed_out("authorization" in request.headers)
+    request.state.user = visitor.name
+    if request.url.path.startswith(API):
+        check_csrf(request, visitor, request.headers.get(CSRF))
+    if visitor.role not in roles:
+        wanted = " or ".join(sorted(roles))
+        raise Refusal("This route", f"is for the {wanted}", f"sign in as {wanted}", code="role")
+    return visitor
+
+
+async def authorize_aside(request: Request, services: Services, roles: Roles) -> Visitor | None:
+    """The same, in a thread of its own if users cannot be looked up at once: a database that hangs stops no others."""
+    if services.access.may_wait():
+        return await asyncio.to_thread(authorize, request, services, roles)
+    return authorize(request, services, roles)
+
+
+def check_csrf(request: Request, visitor: Visitor, sent: str | None) -> None:
+    """Refuse a change that comes with a cookie alone: another site could have made the browser send it."""
+    if request.method in _SAFE or visitor.csrf is None:
+        return
+    if sent is None or not compare_digest(sent.encode(), visitor.csrf.encode()):
+        why = "does not carry the CSRF token of this visit"
+        raise Refusal("The request", why, "send the csrf of /api/v1/me as X-CSRF-Token", code="csrf")
+
+
+def is_known_host(host: str, hosts: tuple[str, ...]) -> bool:
+    """Whether a Host header names this server; another name may be a foreign site that points its DNS here."""
+    name, _, port = host.rpartition(":") if not host.endswith("]") and ":" in host else (host, "", "")
+    return name.lower() in hosts and (not port or (port.isascii() and port.isdigit()))
+
+
+def _authenticate(request: Request, services: Services) -> Visitor | None:
+    """Find the visitor by token, else by cookie; a wrong token is refused whatever the cookie says."""
+    header = request.headers.get("authorization")
+    if header is not None:
+        scheme, _, token = header.partition(" ")
+        return services.access.identify_token(token.strip()) if scheme.lower() == "bearer" else None
+    secret = request.cookies.get(services.settings.cookie)
+    return None if secret is None else services.access.identify_browser(secret)
+
+
+def check_origin(request: Request, secure: bool) -> None:
+    """Refuse a change that a page of another site made a browser send.
+
+    Under TLS a page that was loaded without TLS counts as another site: anybody on the way could have changed it.
+    """
+    origin = request.headers.get("origin")
+    if origin is None or request.method in _SAFE:
+        return
+    try:
+        page = urlsplit(origin)
+        own = page.netloc.lower() == request.headers.get("host", "").lower() and (page.scheme == "https" or not secure)
+    except ValueError:
+        own = False
+    if not own:
+        raise Refusal(
+            "The request", "comes from a page of another site", "send it from this server's own", code="origin"
+        )
+
+
+def _refuse_signed_out(by_token: bool) -> Refusal:
+    if by_token:
+        why = "is not a token of this server, or no longer"
+        return Refusal("The Authorization header", why, "send Authorization: Bearer TOKEN", code="signed_out")
+    fix = "send Authorization: Bearer TOKEN, or sign in at /api/v1/sign-in"
+    return Refusal("The request", "does not say who sends it", fix, code="signed_out")

@@ -1,0 +1,52 @@
+"""Work that costs nothing and reads no private rows: counted, and given up when nobody waits for it any more."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, TypeVar
+
+from starlette.responses import Response
+
+from adomnia.api.routes.requests import read_dataset
+from adomnia.work import MOST_STEPS, Abandoned, Work, limit, spend
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.requests import Request
+
+    from adomnia.session.curator import Curator
+
+__all__ = ["ask_free"]
+
+_HUNG_UP = 499  # nobody will see it, but the log does
+_Result = TypeVar("_Result")
+
+
+async def ask_free(
+    request: Request, dataset: str | None, ask: Callable[[Curator], _Result], most_steps: int | None = MOST_STEPS
+) -> _Result | Response:
+    """Ask a dataset something; it never waits for questions that read data.
+
+    It is given up when the caller hangs up. Without a number of steps, it is as large as what was paid for before.
+    """
+    work = Work(most_steps)
+
+    def ask_counted(curator: Curator) -> _Result:
+        with limit(work):
+            spend(0)  # nobody may have waited for its turn
+            return ask(curator)
+
+    watch = asyncio.create_task(_abandon_with_caller(request, work))
+    try:
+        return await read_dataset(request, dataset, ask_counted)
+    except Abandoned:
+        return Response(status_code=_HUNG_UP)
+    finally:
+        watch.cancel()
+
+
+async def _abandon_with_caller(request: Request, work: Work) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+    work.abandon()

@@ -1,0 +1,246 @@
+"""Routes of questions: answer, price, explain, and read earlier answers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated
+
+from fastapi import Query
+from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
+from starlette.responses import Response
+
+from adomnia.api.encoding import Pieces, encode_answer, encode_batch, encode_json, encode_pasts, encode_table
+from adomnia.api.free_work import ask_free
+from adomnia.api.negotiation import JSON, choose_form
+from adomnia.api.problems import route_of
+from adomnia.api.replies import EncodedReply, PiecewiseResponse, encode_within
+from adomnia.api.reply_cache import CachedReply, ReplyCache, ReplyKey
+from adomnia.api.routes.requests import check_dataset, run_in_pool, services_of, visitor_of
+from adomnia.errors import Failure, Refusal, Unavailable
+from adomnia.noise import SystemBits
+from adomnia.session.contract import MOST_LISTED
+from adomnia.wire.answers import left_record
+from adomnia.wire.asking import (  # noqa: TC001 - likewise
+    Ask,
+    AskBatch,
+    AskBatchPrice,
+    AskExplanation,
+    AskPrice,
+)
+from adomnia.wire.explanations import explanation_record
+from adomnia.wire.models import LARGEST_BODY
+from adomnia.wire.pasts import pasts_record
+from adomnia.wire.quotes import quote_record
+from adomnia.wire.tables import HEADER, facts_header
+from adomnia.work import MOST_STEPS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from adomnia.api.access import Visitor
+    from adomnia.api.running.served_dataset import Edition
+    from adomnia.api.services import Services
+    from adomnia.ledger import Ledger
+    from adomnia.privacy.filters import Left
+    from adomnia.session.answer import Answer
+    from adomnia.session.contract import Session
+    from adomnia.session.curator import Curator
+
+_CHANGING = frozenset({"replayed", "left"})  # parts of a reply that change each time
+_PLAIN_ID = re.compile(r"[A-Za-z0-9._-]{1,200}")  # ids that the ledger surely takes
+
+
+@dataclass(frozen=True)
+class QuestionJob:
+    """A question to pay for: who asks it, about which dataset, under which request id."""
+
+    services: Services
+    visitor: Visitor
+    dataset: str | None  # None: whichever is served
+    request_id: str
+    form: str = JSON
+    headers: dict[str, str] = field(default_factory=dict)
+
+    async def run(self, request: Request, ask: Callable[[Session, Edition], Pieces]) -> Response:
+        """Run the question and return the reply."""
+        return PiecewiseResponse(await self.answer(request, ask), self.headers)
+
+    async def answer(self, request: Request, ask: Callable[[Session, Edition], Pieces]) -> EncodedReply:
+        """Run the question and encode its reply; the question goes on to its end even if the caller hangs up."""
+        route, request.state.question_id = route_of(request.scope), self.request_id
+        try:
+            return await self.services.time_buckets.run(
+                self.visitor.name, request.state.arrived, lambda: self._ask(ask, route)
+            )
+        except Failure as failure:
+            raise Failure(failure.request_id or self.request_id) from None
+
+    def _ask(self, ask: Callable[[Session, Edition], Pieces], route: str) -> EncodedReply:
+        try:
+            with self.services.dataset.lease() as edition:
+                check_dataset(edition.curator, self.dataset or edition.curator.catalog.name, self.visitor)
+                session = edition.curator.session(self.visitor.name)
+                return encode_within(self.services.answer_memory, lambda: ask(session, edition), self.form)
+        except Refusal as refusal:
+            self.services.metrics.count_refusal(refusal.code)
+            raise
+        except Unavailable:
+            self.services.metrics.count_question("unavailable")
+            raise
+        except Exception as fault:  # noqa: BLE001 - what went wrong after data was read must not be shown
+            self.services.metrics.count_question("failed")
+            if not isinstance(fault, Failure):
+                self.services.logs.log_fault(route, fault)
+            raise Failure(getattr(fault, "request_id", None)) from None
+
+
+async def query(dataset: str, asked: Ask, request: Request) -> Response:
+    """Pay for a question and answer it."""
+    services, visitor, cache = services_of(request), visitor_of(request), reply_cache_of(request)
+    form, request.state.question_id = choose_form(request.headers.get("Accept")), asked.request_id
+    cacheable = asked.replay and form == JSON
+    with services.dataset.lease() as edition:
+        check_dataset(edition.curator, dataset, visitor)
+        cached = cache.get(_key(visitor, edition, asked)) if cacheable else None
+    if cached is not None:
+        pieces = await run_in_pool(request, lambda: _replay(services, visitor, cached, asked.request_id))
+        if pieces is not None:
+            services.metrics.count_question("replayed")
+            return PiecewiseResponse(EncodedReply(pieces))
+    request_id = choose_id(asked.request_id)
+    identified = asked.model_copy(update={"request_id": request_id})
+
+    def ask(session: Session, edition: Edition) -> Pieces:
+        answer = identified.put_to(session)
+        services.metrics.count_question("replayed" if answer.replayed else "answered")
+        if form != JSON:
+            job.headers[HEADER] = facts_header(answer, together=asked.together)
+            return encode_table(answer, form, together=asked.together)
+        constant_part = encode_answer(answer, without=_CHANGING, together=asked.together)
+        if answer.receipt is not None and cacheable:
+            cache.put(_key(visitor, edition, asked), CachedReply(answer.receipt.request_id, constant_part))
+        return _assemble(constant_part, answer.left, answer.replayed)
+
+    job = QuestionJob(services, visitor, dataset, request_id, form)
+    return await job.run(request, ask)
+
+
+async def batch(dataset: str, asked: AskBatch, request: Request) -> Response:
+    """Pay for several questions at once and answer them: one refusal refuses all."""
+    services, visitor, request_id = services_of(request), visitor_of(request), choose_id(asked.request_id)
+    identified = asked.model_copy(update={"request_id": request_id})
+
+    def ask(session: Session, _edition: Edition) -> Pieces:
+        answers: list[Answer] = identified.put_to(session)
+        services.metrics.count_question("replayed" if answers[0].replayed else "answered")
+        return encode_batch(answers)
+
+    return await QuestionJob(services, visitor, dataset, request_id).run(request, ask)
+
+
+async def price(dataset: str, asked: AskPrice | AskBatchPrice, request: Request) -> Response:
+    """What a question or a batch would cost, and how far off its answers may be; nothing is read or spent."""
+    return await _ask_free(request, dataset, lambda session: [encode_json(quote_record(asked.put_to(session)))])
+
+
+async def explain(dataset: str, asked: AskExplanation, request: Request) -> Response:
+    """What a question means and measures, and if a price is named what it buys; nothing is read or spent."""
+    return await _ask_free(request, dataset, lambda session: [encode_json(explanation_record(asked.put_to(session)))])
+
+
+async def answers(
+    dataset: str,
+    request: Request,
+    after: Annotated[
+        str | None, Query(max_length=LARGEST_BODY, description="Those after the one of this request id.")
+    ] = None,
+    limit: Annotated[int, Query(ge=1, le=MOST_LISTED, description="So many at most.")] = MOST_LISTED,
+) -> Response:
+    """What this analyst has paid for and got, oldest first, page by page."""
+
+    def ask(session: Session) -> Pieces:
+        return [encode_pasts(pasts_record(session.answers(after=after, limit=limit)))]
+
+    return await _ask_free(request, dataset, ask, None)
+
+
+async def answer(  # noqa: PLR0913, PLR0917 - each is a part of the address
+    dataset: str,
+    request_id: str,
+    request: Request,
+    place: Annotated[int, Query(ge=0, le=2**31, description="Of a batch: which answer, from 0.")] = 0,
+    confidence: Annotated[
+        float | None, Query(gt=0, lt=1, description="For other intervals than were asked for.")
+    ] = None,
+    together: Annotated[bool, Query(description="Intervals that hold all groups of a column at once.")] = False,
+) -> Response:
+    """One of one's own answers once more, free."""
+    form, headers, request.state.question_id = choose_form(request.headers.get("Accept")), {}, request_id
+
+    def ask(session: Session) -> Pieces:
+        found = session.answer(request_id, place, confidence=confidence)
+        if form == JSON:
+            return encode_answer(found, together=together)
+        headers[HEADER] = facts_header(found, together=together)
+        return encode_table(found, form, together=together)
+
+    return await _ask_free(request, dataset, ask, None, form, headers)
+
+
+def reply_cache_of(request: Request) -> ReplyCache:
+    """The reply cache of this process."""
+    cache: ReplyCache = request.app.state.reply_cache
+    return cache
+
+
+async def _ask_free(  # noqa: PLR0913, PLR0917 - its callers say as much as they need
+    request: Request,
+    dataset: str,
+    ask: Callable[[Session], Pieces],
+    most_steps: int | None = MOST_STEPS,
+    form: str = JSON,
+    headers: dict[str, str] | None = None,
+) -> Response:
+    """Ask a session something that costs nothing and reads no data; it never waits for questions that do."""
+    name, memory = visitor_of(request).name, services_of(request).answer_memory
+
+    def encode(curator: Curator) -> EncodedReply:
+        return encode_within(memory, lambda: ask(curator.session(name)), form)
+
+    reply = await ask_free(request, dataset, encode, most_steps)
+    return reply if isinstance(reply, Response) else PiecewiseResponse(reply, headers)
+
+
+def _key(visitor: Visitor, edition: Edition, asked: Ask) -> ReplyKey:
+    question = repr([(name, part) for name, part in asked if name != "request_id"])
+    return ReplyKey(visitor.name, edition.identity, question)
+
+
+def _replay(services: Services, visitor: Visitor, cached: CachedReply, request_id: str | None) -> Pieces | None:
+    """A cached reply with what is left now; None if only the ledger knows what the request id stands for."""
+    with services.dataset.curator() as curator:
+        if request_id not in (None, cached.request_id) and not _is_unused(curator.ledger, visitor.name, request_id):
+            return None
+        left = curator.ledger.left(visitor.name)
+    return _assemble(cached.body, left, replayed=True)
+
+
+def _assemble(constant_part: Pieces, left: Left, replayed: bool) -> Pieces:
+    """Add the parts that change each time to a reply, which is a JSON object."""
+    changing = encode_json({"replayed": replayed, "left": left_record(left)})
+    *before, last = constant_part
+    return [*before, last[:-1] + b"," + changing[1:]]
+
+
+def _is_unused(ledger: Ledger, analyst: str, request_id: str) -> bool:
+    """Whether the ledger has no other answer under this request id."""
+    try:
+        return _PLAIN_ID.fullmatch(request_id) is not None and ledger.answer(analyst, request_id) is None
+    except Failure:
+        return False
+
+
+def choose_id(request_id: str | None) -> str:
+    """The request id, or a random one, by which a caller whose reply failed can still ask for the answer."""
+    return SystemBits().words(2).tobytes().hex() if request_id is None else request_id

@@ -1,0 +1,149 @@
+"""The figure of an answer: drawn once for each kind of paper, one at a time, and kept for who looks again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from adomnia.console.answers.silence import find_silent
+from adomnia.errors import Refusal
+from adomnia.figures.files import INSTALL, can_render, render_svg
+from adomnia.figures.spec import build_spec
+from adomnia.figures.style import DARK, LIGHT
+from adomnia.session.columns import ValueColumn
+from adomnia.session.plotting import as_drawable
+from adomnia.work import spend
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from adomnia.figures.columns import Drawable, DrawnColumn
+    from adomnia.session.answer import Answer
+
+__all__ = [
+    "KEPT_BYTES",
+    "MOST_ROWS",
+    "STYLES",
+    "SVG",
+    "Chart",
+    "describe_chart",
+    "describe_drawable",
+    "draw",
+    "draw_drawable",
+]
+
+SVG = "image/svg+xml"
+SIZES = {"wide": 720, "narrow": 230}  # of a desk and of a phone
+STYLES = {
+    (theme, size): replace(style, wide=SIZES[size])
+    for theme, style in {"light": LIGHT, "dark": DARK}.items()
+    for size in SIZES
+}
+KEPT_BYTES = 2**23  # of figures in a process
+MOST_ROWS = 2_000  # of an answer that is drawn: more can neither be told apart, nor be drawn in no time
+_STEPS_OF_A_FIGURE, _STEPS_OF_A_ROW = 6_000, 2  # measured: 50 ms, and 20 microseconds
+_one_at_a_time = Lock()  # a figure takes a core for a while, and there are others who wait for theirs
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Where a figure is, and what it shows in words; or why there is none."""
+
+    addresses: Mapping[tuple[str, str], str] = field(default_factory=dict)  # by theme and size
+    file: str = ""
+    says: str = ""
+    problem: str = ""
+    install: str = ""
+
+
+_NOT_INSTALLED = Chart(problem="Figures need an extra, which is not installed on this server.", install=INSTALL)
+
+
+def describe_chart(answer: Answer) -> Chart:
+    """The sentence of a figure, or why there is none; nothing is drawn yet."""
+    if not can_render():
+        return _NOT_INSTALLED
+    try:
+        _check_rows(answer)
+        title = build_spec(_as_drawable(answer))["title"]
+        silent = [find_silent(answer, each).all() for each in answer.columns if isinstance(each, ValueColumn)]
+        if silent and all(silent):
+            return Chart(problem="Every row says nothing: there is nothing to draw.")
+    except Refusal as refusal:
+        return Chart(problem=f"{refusal.what} {refusal.why}; to see one, {refusal.fix}.")
+    return _say_title(title)
+
+
+def describe_drawable(drawable: Drawable) -> Chart:
+    """The sentence of a figure that is of no answer, or why there is none."""
+    return _say_title(build_spec(drawable)["title"]) if can_render() else _NOT_INSTALLED
+
+
+def draw(answer: Answer, theme: str, size: str) -> bytes:
+    """The figure as SVG."""
+    _check_rows(answer)
+    return draw_drawable(_as_drawable(answer), theme, size)
+
+
+def draw_drawable(drawable: Drawable, theme: str, size: str) -> bytes:
+    """A figure that may be of no answer."""
+    spend(_STEPS_OF_A_FIGURE)
+    with _one_at_a_time:
+        return render_svg(drawable, STYLES[theme, size]).encode()
+
+
+def _say_title(title: Mapping[str, Any]) -> Chart:
+    return Chart(says=" ".join([f"{title['text']}.", *title.get("subtitle", ())]))
+
+
+def _check_rows(answer: Answer) -> None:
+    spend(_STEPS_OF_A_ROW * min(len(answer), MOST_ROWS))
+    if len(answer) > MOST_ROWS:
+        why = f"has {len(answer):,} rows, too many for a figure"
+        raise Refusal("The answer", why, "ask for fewer with ORDER BY and LIMIT", code="too_many_rows")
+
+
+def _as_drawable(answer: Answer) -> Drawable:
+    """What is drawn of an answer: what its table shows. Rows that say nothing have no number, and counts stop at 0."""
+    drawable = as_drawable(answer)
+    measured = {column.name: column for column in answer.columns if isinstance(column, ValueColumn)}
+    mute = {name for name, each in measured.items() if not answer.figure and find_silent(answer, each).all()}
+    columns = tuple(
+        _show(drawn, measured[drawn.name], answer) if drawn.has_intervals else drawn
+        for drawn in drawable.columns
+        if not drawn.has_intervals or drawn.name not in mute or len(mute) == len(measured)
+    )
+    return replace(drawable, columns=columns)
+
+
+def _show(drawn: DrawnColumn, column: ValueColumn, answer: Answer) -> DrawnColumn:
+    possible = column.estimate.possible
+    stopped = _stop_at_zero(drawn) if possible is not None and possible[0] == 0 else drawn
+    return _silence(stopped, find_silent(answer, column))
+
+
+def _stop_at_zero(column: DrawnColumn) -> DrawnColumn:
+    """As in the table: where an interval reaches 0, neither it nor its value goes below."""
+    stops = [upper is None or upper >= 0 for upper in column.upper]
+    values, lower = (
+        tuple(
+            max(number, 0) if stop and number is not None else number for number, stop in zip(each, stops, strict=True)
+        )
+        for each in (column.values, column.lower)
+    )
+    return replace(column, values=values, lower=lower)
+
+
+def _silence(column: DrawnColumn, silent: NDArray[np.bool_]) -> DrawnColumn:
+    """Without the numbers of silent rows; where there are no others they stay, or there would be no axis."""
+    if silent.all() or not silent.any():
+        return column
+    lists = (column.values, column.lower, column.upper)
+    values, lower, upper = (
+        tuple(None if hidden else value for value, hidden in zip(each, silent, strict=True)) for each in lists
+    )
+    return replace(column, values=values, lower=lower, upper=upper, silent=tuple(silent.tolist()))

@@ -1,0 +1,100 @@
+"""What to know before the numbers of an answer are used, each in a lead and a sentence or two."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from adomnia.pricing.notes import OF_POPULATION, hides_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from adomnia.console.answers.table import AnswerTable
+    from adomnia.session.answer import Answer
+
+__all__ = ["Thing", "count_things", "find_held", "list_things"]
+
+_NUMBERS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve")
+
+
+@dataclass(frozen=True)
+class Thing:
+    """Something to know: what, in a few words, and what that means."""
+
+    lead: str
+    says: str
+
+
+def list_things(answer: Answer, table: AnswerTable) -> tuple[Thing, ...]:
+    """All there is to know, what changes the reading most first."""
+    if answer.receipt is None and not answer.notes:
+        return ()
+    return (*_tell_silent(table), *_tell_intervals(answer), *_tell_caps(answer), *_tell_notes(answer))
+
+
+def count_things(things: Sequence[Thing]) -> str:
+    """The title above them.
+
+    >>> count_things([Thing("", "")] * 2)
+    'Two things to know'
+    """
+    number = _NUMBERS[len(things)] if len(things) < len(_NUMBERS) else f"{len(things)}"
+    return f"{number} thing{'' if len(things) == 1 else 's'} to know"
+
+
+def find_held(answer: Answer) -> str:
+    """What intervals hold: the exact answer, the population's value, or what a method's notes say of each column."""
+    if any(note.startswith(OF_POPULATION) for note in answer.notes) and not any(map(_is_about_data, answer.notes)):
+        return "where the population's value lies"
+    return "where it lies, as the notes say," if answer.figure else "where the exact answer lies"
+
+
+def _is_about_data(note: str) -> bool:
+    return "about the data" in note or "in the data" in note
+
+
+def _tell_silent(table: AnswerTable) -> Iterator[Thing]:
+    if table.silences:
+        says = "Too few people for this price: the interval is all that is possible, so no number is shown."
+        yield Thing(_name(table), says)
+    if table.unanswered:
+        yield Thing("No reply.", "Where that stands, what was measured is too noisy for any number.")
+
+
+def _name(table: AnswerTable) -> str:
+    """Which rows say nothing."""
+    part = "" if table.measured == 1 else ", at least in part"
+    if table.silences == table.whole:
+        return f"It says nothing{part}." if table.whole == 1 else f"All {table.whole:,} rows say nothing{part}."
+    if table.silences > len(table.silent):
+        return f"{table.silences:,} of {table.whole:,} rows say nothing{part}."
+    *most, last = table.silent
+    named = f"{', '.join(most)} and {last}" if most else last
+    return f"{named} {'says' if not most else 'say'} nothing."
+
+
+def _tell_intervals(answer: Answer) -> Iterator[Thing]:
+    """What intervals hold; a method says that itself, among its notes."""
+    if answer.figure or not any(hasattr(column, "estimate") for column in answer.columns):
+        return
+    these = "rows" if hides_rows(answer.notes) else "people"
+    if any(note.startswith(OF_POPULATION) for note in answer.notes):
+        who = "which are among these rows" if these == "rows" else "who is among these people"
+        says = f"It allows for the noise, and for the chance in {who}."
+        yield Thing("The interval is about the population.", says)
+    else:
+        others = "all others" if these == "rows" else "everybody else"
+        says = f"It is about the exact answer for these {these}. It does not say how far they are from {others}."
+        yield Thing("The interval is about the noise.", says)
+
+
+def _tell_caps(answer: Answer) -> Iterator[Thing]:
+    for cap in answer.caps:
+        yield Thing("Whose rows count." if cap.rows == 1 else "Not all rows may count.", f"In {cap}.")
+
+
+def _tell_notes(answer: Answer) -> Iterator[Thing]:
+    for note in answer.notes:
+        if answer.figure or not note.startswith(OF_POPULATION):
+            yield Thing("", note)

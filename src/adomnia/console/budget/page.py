@@ -1,0 +1,103 @@
+"""The page of budgets."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
+
+from adomnia.console.budget.burn_down import draw_burn_down
+from adomnia.console.budget.debits import add_totals, from_past, from_receipt
+from adomnia.console.budget.gauges import EPSILON, build_gauge, count_units, find_currency
+from adomnia.console.budget.meaning import explain_budget
+from adomnia.console.budget.prices_ahead import list_prices
+from adomnia.console.history.index import histories_of
+from adomnia.console.rendering import Page
+from adomnia.console.visits import show
+from adomnia.privacy.amounts import EPSILON_UNIT
+from adomnia.work import spend
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+    from adomnia.catalog.model import Policy
+    from adomnia.console.budget.debits import CountedDebit
+    from adomnia.console.budget.gauges import Currency
+    from adomnia.console.history.index import History
+    from adomnia.console.visits import Visit
+    from adomnia.privacy.filters import Filter, Spent
+
+__all__ = ["budget"]
+
+_PRIORS = (1, 10, 50)
+_USUAL_PRIOR = 10
+_SHOWN = 50  # debits in the table
+_MOST_UNANSWERED = 1000
+_POLICIES = {
+    "on_demand": "you name each price",
+    "equal_split": "each question costs the same",
+    "geometric": "each question costs a share of what is left",
+}
+
+
+async def budget(request: Request) -> Response:
+    """What is left, how it went, what it means to a person, and what the next question costs."""
+    prior, histories = _read_prior(request.query_params.get("prior", "")), histories_of(request)
+
+    def read(visit: Visit) -> Page:
+        return Page("budget.html", _fill(visit, histories.read(visit.session), prior))
+
+    return await show(request, read)
+
+
+def _fill(visit: Visit, kept: History, prior: int) -> dict[str, Any]:
+    budgets, policy = visit.session.budget(), _find_policy(visit)
+    personal, currency = budgets.personal, find_currency(budgets.personal)
+    debits = _list_debits(visit, kept, personal.spent, currency)
+    return {
+        "personal": build_gauge(personal),
+        "dataset": build_gauge(budgets.dataset),
+        "policy": _POLICIES[policy.name],
+        "terms": budgets.terms,
+        "ahead": list_prices(policy, personal),
+        "currency": currency,
+        "burn": draw_burn_down(debits, personal, currency, datetime.now(UTC)) if debits else None,
+        "debits": debits[:_SHOWN],
+        "number": len(debits),
+        "since": debits[-1].debit.at if debits else "",
+        "more": _count_more(personal, debits[0].debit.cost, currency) if debits else None,
+        "complete": kept.complete,
+        "meaning": explain_budget(
+            personal, debits[0].debit.cost if debits else None, prior, visit.curator.catalog.unit.noun
+        ),
+        "priors": _PRIORS,
+    }
+
+
+def _list_debits(visit: Visit, kept: History, spent: Spent, currency: Currency) -> list[CountedDebit]:
+    """All that was paid, newest first: what was answered, and what was not."""
+    unanswered = visit.curator.ledger.unanswered(visit.visitor.name, _MOST_UNANSWERED)
+    answered = kept.newest_first()
+    spend(len(answered) + len(unanswered))
+    return add_totals([*map(from_receipt, unanswered), *map(from_past, answered)], spent, currency)
+
+
+def _count_more(account: Filter, cost: Spent, currency: Currency) -> int:
+    """How many more questions at this cost are paid for by the sum that the budget is held to; 0 if it takes none."""
+    left, by_epsilon, units = account.left(), currency is EPSILON, count_units(cost, currency)
+    if not units or (by_epsilon and not cost.in_epsilon):
+        return 0
+    return int((left.epsilon if by_epsilon else left.rho) // (units * EPSILON_UNIT))
+
+
+def _find_policy(visit: Visit) -> Policy:
+    declared = visit.curator.catalog.analyst(visit.visitor.name)
+    assert declared is not None  # noqa: S101 - only analysts of the catalog see the page
+    return declared.policy
+
+
+def _read_prior(text: str) -> int:
+    """So many in 100, from 1 to 99; whatever is none is the usual one."""
+    number = int(text) if text.isascii() and text.isdigit() and len(text) <= 2 else 0
+    return number or _USUAL_PRIOR

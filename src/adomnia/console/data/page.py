@@ -1,0 +1,150 @@
+"""The pages of the data: all tables, and one of them. Everybody who is signed in may read what is declared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
+
+from adomnia.console.data.columns import describe_columns
+from adomnia.console.data.contributions import describe_moves, view_profile
+from adomnia.console.data.diagram import draw_diagram
+from adomnia.console.data.examples import examples_of, joined_examples, list_examples
+from adomnia.console.data.joins import find_joins, offer_joins
+from adomnia.console.data.links import list_links
+from adomnia.console.data.protection import describe_protection, describe_row
+from adomnia.console.data.rows import make_up_rows, preview_rows, read_public_rows
+from adomnia.console.data.sql_text import address_of_question, quote_identifier
+from adomnia.console.data.tables import SEARCHED_FROM, find_tables, list_tables
+from adomnia.console.data.views import list_sources, open_view
+from adomnia.console.releases.release_lines import list_lines
+from adomnia.console.rendering import Page
+from adomnia.console.visits import show
+from adomnia.errors import Refusal
+from adomnia.pricing.policies import sets_price
+from adomnia.privacy.amounts import show_down
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from starlette.responses import Response
+
+    from adomnia.catalog.model import Analyst, Catalog, Table, View
+    from adomnia.console.data.examples import Example
+    from adomnia.console.data.rows import ShownRows
+    from adomnia.console.visits import Visit
+
+_AMOUNTS = tuple(Fraction(digit, 10**power) for power in range(1, 13) for digit in (5, 2, 1))
+_LARGEST_AMOUNT, _PART = Fraction(1, 4), 10  # an example costs at most a tenth of what there was
+_MOST_JOINS = 12
+
+
+@dataclass(frozen=True)
+class QuestionLink:
+    """A question to click: `address` is empty for those who do not ask."""
+
+    title: str
+    sql: str
+    price: str
+    address: str
+    free: bool
+
+
+async def data(request: Request, find: str = "") -> Response:
+    """All tables and views, who is protected, and how tables meet."""
+    return await show(request, lambda visit: _build_overview(visit, find[:200]))
+
+
+async def data_table(table: str, request: Request) -> Response:
+    """One table or view: its columns, what it may be joined with, and questions about it."""
+    return await show(request, lambda visit: _build_table_page(visit, table))
+
+
+def _build_overview(visit: Visit, find: str) -> Page:
+    catalog, links = visit.curator.catalog, list_links(visit.curator.catalog)
+    lines = list_tables(catalog)
+    filling = {
+        "protection": describe_protection(catalog),
+        "diagram": draw_diagram(catalog, links),
+        "lines": find_tables(lines, find) if find else lines,
+        "tables": len(catalog.tables),
+        "views": len(catalog.views),
+        "searched": len(lines) >= SEARCHED_FROM,
+        "find": find,
+        "examples": _offer(visit, list_examples(catalog)),
+        "asks": visit.is_analyst,
+        "released": len(list_lines(visit)),
+    }
+    return Page("data.html", filling)
+
+
+def _build_table_page(visit: Visit, name: str) -> Page:
+    catalog = visit.curator.catalog
+    view = next((each for each in catalog.views if each.name.lower() == name.lower()), None)
+    table = _find_table(catalog, name) if view is None else open_view(view, catalog)
+    links = list_links(catalog)
+    joins = list(find_joins(catalog, table, links)) if view is None else []
+    joined = joined_examples(catalog, table, links) if view is None and not table.public else ()
+    filling = {
+        "table": table,
+        "view": view,
+        "sources": () if view is None else list_sources(view, catalog),
+        "row": describe_row(table, catalog) if view is None else "",
+        "moves": "" if table.public else describe_moves(table, catalog.unit),
+        "columns": describe_columns(table),
+        "profile": view_profile(table.profile),
+        "joins": offer_joins(catalog, joins[:_MOST_JOINS]),
+        "more_joins": max(0, len(joins) - _MOST_JOINS),
+        "examples": _offer(visit, (*examples_of(table), *islice(joined, 3))),
+        "rows": _show_rows(visit, table, view),
+        "lines": list_tables(catalog),
+        "searched": len(catalog.tables) + len(catalog.views) >= SEARCHED_FROM,
+        "asks": visit.is_analyst,
+        "amount": _suggest_amount(visit),
+        "address": address_of_question,
+        "count": f"SELECT COUNT(*) AS n\nFROM {quote_identifier(table.name)}",
+    }
+    return Page("data_table.html", filling)
+
+
+def _find_table(catalog: Catalog, name: str) -> Table:
+    found = next((table for table in catalog.tables if table.name.lower() == name.lower()), None)
+    if found is None:
+        why, fix = "is not in the catalog", "choose one of the list at /data"
+        raise Refusal(f"Table {name[:100]}", why, fix, code="unknown_route")
+    return found
+
+
+def _show_rows(visit: Visit, table: Table, view: View | None) -> ShownRows | None:
+    if table.public:
+        return read_public_rows(visit.curator, table)
+    if view is not None:
+        return None
+    return preview_rows(visit.session, table) if visit.is_analyst else make_up_rows(table)
+
+
+def _offer(visit: Visit, examples: Iterable[Example]) -> tuple[QuestionLink, ...]:
+    """Examples as links, with a price that this analyst can well pay; for others, to read."""
+    amount = _suggest_amount(visit)
+    return tuple(_link(example, "" if example.free else amount, visit.is_analyst) for example in examples)
+
+
+def _link(example: Example, price: str, asks: bool) -> QuestionLink:
+    address = address_of_question(example.sql, price) if asks else ""
+    return QuestionLink(example.title, example.sql, price, address, example.free)
+
+
+def _suggest_amount(visit: Visit) -> str:
+    analyst = visit.curator.catalog.analyst(visit.visitor.name) if visit.is_analyst else None
+    return "" if analyst is None else choose_amount(analyst)
+
+
+def choose_amount(analyst: Analyst) -> str:
+    """A round price of at most a tenth of the analyst's budget; none where the owner sets prices."""
+    if sets_price(analyst.policy):
+        return ""
+    most = min(_LARGEST_AMOUNT, analyst.budget.epsilon / _PART, analyst.policy.ceiling or _LARGEST_AMOUNT)
+    return show_down(next((amount for amount in _AMOUNTS if amount <= most), _AMOUNTS[-1]))

@@ -1,0 +1,186 @@
+"""The fields of a form as a page shows them: each by the kind of its argument, filled with what was typed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from adomnia.console.methods.naming import OWN, box_of, choose_column, field_of, own_of, write_term
+from adomnia.methods.contract import NumberColumn
+from adomnia.methods.signatures import plain_default
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from adomnia.console.methods.naming import Fields
+    from adomnia.methods.contract import Factor, Frame, Parameter
+
+__all__ = ["FormField", "Option", "list_fields", "list_terms"]
+
+_LEVELS = 4  # values of a factor that are named beside it
+_SUGGESTED = 200  # values that a field of text suggests
+_WIDGETS = {
+    "column": "column",
+    "factor": "column",
+    "columns": "boxes",
+    "factors": "boxes",
+    "names": "boxes",
+    "choice": "choice",
+    "boolean": "choice",
+    "number": "number",
+    "integer": "number",
+    "formula": "formula",
+    "numbers": "text",
+    "text": "text",
+}
+
+
+@dataclass(frozen=True)
+class Option:
+    """Something that can be chosen: `value` is sent, or of a box its name."""
+
+    value: str
+    label: str
+    note: str = ""
+    chosen: bool = False
+
+
+@dataclass(frozen=True)
+class FormField:
+    """A field: how it is typed in, what it is called and means, and what it holds."""
+
+    id: str
+    widget: str
+    label: str
+    help: str
+    required: bool
+    value: str = ""
+    usual: str = ""  # what is taken where nothing is typed
+    options: tuple[Option, ...] = ()
+    own_id: str = ""
+    own: str = ""
+    lower: str = ""
+    upper: str = ""
+    step: str = ""
+
+    @property
+    def is_given(self) -> bool:
+        """Whether it holds anything but what is usual."""
+        boxes = self.widget == "boxes" and any(option.chosen for option in self.options)
+        return boxes or self.value not in {"", self.usual}
+
+
+def list_fields(parameters: Iterable[Parameter], typed: Fields, frame: Frame | None) -> tuple[FormField, ...]:
+    """A field for each parameter, over the columns of a frame; None: of rows that cannot be read."""
+    return tuple(_build(parameter, typed, frame) for parameter in parameters)
+
+
+def list_terms(frame: Frame | None) -> tuple[Option, ...]:
+    """What can be put into a formula: numbers by their names, factors as C(...)."""
+    return () if frame is None else tuple(_terms(frame))
+
+
+def _terms(frame: Frame) -> Iterator[Option]:
+    for number in frame.numbers.values():
+        term = write_term(number.name)
+        if term is not None:
+            yield Option(term, number.name, _describe_bounds(number))
+    for name, factor in frame.factors.items():
+        term = write_term(factor.name)
+        if term is not None and name not in frame.numbers:
+            yield Option(f"C({term})", f"C({factor.name})", _describe_levels(factor))
+
+
+def _build(parameter: Parameter, typed: Fields, frame: Frame | None) -> FormField:
+    widget, name = _WIDGETS[parameter.kind], field_of(parameter)
+    usual = _show_default(parameter)
+    return FormField(
+        id=name,
+        widget=widget,
+        label=parameter.name.replace("_", " ").capitalize(),
+        help=parameter.meaning,
+        required=parameter.required,
+        value=typed.get(name, usual if widget == "choice" else ""),
+        usual=usual,
+        options=tuple(_list_options(parameter, typed, frame)),
+        own_id=own_of(parameter) if widget == "column" else "",
+        own=typed.get(own_of(parameter), ""),
+        lower="" if parameter.lower is None else f"{parameter.lower:g}",
+        upper="" if parameter.upper is None else f"{parameter.upper:g}",
+        step="1" if parameter.kind == "integer" else "any",
+    )
+
+
+def _show_default(parameter: Parameter) -> str:
+    value = plain_default(parameter)
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _list_options(parameter: Parameter, typed: Fields, frame: Frame | None) -> Iterator[Option]:
+    widget = _WIDGETS[parameter.kind]
+    if widget == "choice":
+        yield from _list_choices(parameter, typed)
+    elif widget == "column":
+        yield from _list_columns(parameter, typed, frame)
+    elif widget == "boxes":
+        yield from _list_boxes(parameter, typed, frame)
+    elif parameter.kind == "text" and frame is not None:
+        levels = dict.fromkeys(str(level) for factor in frame.factors.values() for level in factor.levels)
+        yield from (Option(level, level) for level in list(levels)[:_SUGGESTED])
+
+
+def _list_choices(parameter: Parameter, typed: Fields) -> Iterator[Option]:
+    usual = _show_default(parameter)
+    chosen = typed.get(field_of(parameter), usual)
+    if not usual and not parameter.required:
+        yield Option("", "none", chosen=not chosen)
+    for choice in parameter.choices or ("true", "false"):
+        yield Option(choice, choice, chosen=choice == chosen)
+
+
+def _list_columns(parameter: Parameter, typed: Fields, frame: Frame | None) -> Iterator[Option]:
+    chosen, offered = typed.get(field_of(parameter), ""), _offer(parameter, frame)
+    if not parameter.required or not chosen:
+        yield Option("", "choose a column" if parameter.required else "none", chosen=not chosen)
+    for name, note in offered.items():
+        yield Option(choose_column(name), name, note, chosen == choose_column(name))
+    if chosen not in {"", OWN, *map(choose_column, offered)}:
+        yield Option(chosen, chosen[1:], "not in these rows", chosen=True)
+    yield Option(OWN, "something computed ...", chosen=chosen == OWN)
+
+
+def _list_boxes(parameter: Parameter, typed: Fields, frame: Frame | None) -> Iterator[Option]:
+    prefix, offered = box_of(parameter, ""), _offer(parameter, frame)
+    gone = [name for name in typed if name.startswith(prefix) and name.removeprefix(prefix) not in offered]
+    for name, note in offered.items():
+        box = box_of(parameter, name)
+        yield Option(box, name, note, box in typed)
+    for box in gone:
+        yield Option(box, box.removeprefix(prefix), "not in these rows", chosen=True)
+
+
+def _offer(parameter: Parameter, frame: Frame | None) -> Mapping[str, str]:
+    """The columns that an argument can be, and what is declared of each."""
+    if frame is None:
+        return {}
+    if parameter.kind == "names":
+        return {each.name: _describe_column(each) for each in frame.columns.values()}
+    if parameter.kind in {"column", "columns"}:
+        return {number.name: _describe_bounds(number) for number in frame.numbers.values()}
+    return {factor.name: _describe_levels(factor) for factor in frame.factors.values()}
+
+
+def _describe_column(column: NumberColumn | Factor) -> str:
+    return _describe_bounds(column) if isinstance(column, NumberColumn) else _describe_levels(column)
+
+
+def _describe_bounds(number: NumberColumn) -> str:
+    return f"{float(number.domain.lower):,.12g} to {float(number.domain.upper):,.12g}"
+
+
+def _describe_levels(factor: Factor) -> str:
+    levels = list(map(str, factor.levels))
+    more = f", ... {len(levels)} values" if len(levels) > _LEVELS else ""
+    return ", ".join(levels[:_LEVELS]) + more

@@ -1,0 +1,79 @@
+"""Releases as a page lists them, and how one is opened: for analysts by their session, for others what is published."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from adomnia.errors import Refusal
+from adomnia.session.askable import make_askable
+from adomnia.session.releasing import find_release, list_releases
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from adomnia.console.visits import Visit
+    from adomnia.session.askable import AskableRelease
+    from adomnia.session.release_store import ReleaseEntry
+
+__all__ = ["ReleaseLine", "address_of_release", "list_lines", "open_for"]
+
+EVERYBODY = "everybody here"
+
+
+@dataclass(frozen=True)
+class ReleaseLine:
+    """A release in the list; `columns` is empty where its folder is not whole."""
+
+    name: str
+    address: str
+    method: str
+    columns: tuple[str, ...]
+    price: str
+    made_by: str
+    version: str
+    readers: str
+    private: bool
+
+
+def list_lines(visit: Visit) -> tuple[ReleaseLine, ...]:
+    """All that a visitor may read, the newest first; of those of analysts, an owner sees what is published."""
+    return tuple(_describe(entry) for entry in reversed(_list_entries(visit)))
+
+
+def open_for(visit: Visit, name: str) -> AskableRelease:
+    """A release that a visitor may read; a Refusal where there is none of that name."""
+    try:
+        if visit.is_analyst:
+            return visit.session.open_release(name)
+        return make_askable(find_release(visit.curator, name, None))
+    except Refusal as refusal:
+        if refusal.code != "unknown_release":
+            raise
+        fix = "choose one of the list at /releases"
+        raise Refusal(refusal.what, refusal.why, fix, code="unknown_route") from None
+
+
+def address_of_release(name: str, part: str = "") -> str:
+    """The page of a release, or a file of it."""
+    return f"/releases/{quote(name, safe='')}{part}"
+
+
+def _list_entries(visit: Visit) -> Sequence[ReleaseEntry]:
+    return visit.session.releases() if visit.is_analyst else list_releases(visit.curator, None)
+
+
+def _describe(entry: ReleaseEntry) -> ReleaseLine:
+    about = entry.about
+    return ReleaseLine(
+        name=entry.name,
+        address=address_of_release(entry.name),
+        method=str(about.get("mechanism", "")),
+        columns=tuple(each.name for each in entry.attributes),
+        price=str(about.get("price", "")),
+        made_by=str(about.get("made_by", "")),
+        version=str(about.get("version", "")),
+        readers="you alone" if entry.private else EVERYBODY,
+        private=entry.private,
+    )

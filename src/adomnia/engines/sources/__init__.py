@@ -1,0 +1,1 @@
+"""Reads the owner's tables, for every engine: files, databases, and tables in memory."""

@@ -1,0 +1,145 @@
+"""Sums of weights, means and standard deviations of columns of rows that have sampling weights."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from adomnia.methods.analysis import SingleRound, keys_of, with_values
+from adomnia.methods.contract import Factor, NumberColumn
+from adomnia.methods.parts.describe.column_sums import SPREAD, ColumnSums, column_vector
+from adomnia.methods.parts.describe.error_laws import noise_cumulants
+from adomnia.methods.parts.describe.inference import describe_inference
+from adomnia.methods.parts.describe.noisy_ratios import NoisyRatio
+from adomnia.methods.parts.describe.weighted_counts import WeightedCounts, weight_vector
+from adomnia.methods.sampling_weights import SamplingWeights
+from adomnia.methods.stacking import stack_estimates
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.expressions import call
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import Relation, Where
+from adomnia.privacy.vectors import Vector
+from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, ResultTable
+
+_MISSING = Fraction(1, 10)  # of the price of a column, for the weights of rows without a value
+_WIDEST = 2**12  # steps of a column: its fourth powers and the weights fit one entry
+_UNTOLD = ("min", "q1", "median", "q3", "max")
+
+
+@dataclass(frozen=True)
+class WeightedSums(ColumnSums):
+    """The noisy weighted sums of one column, in parts of the largest weight."""
+
+    weights: NumberColumn
+
+    @cached_property
+    def weighting(self) -> SamplingWeights:
+        return SamplingWeights(self.weights)
+
+    @cached_property
+    def grid(self) -> Numbers:
+        return _plain_vector(NumberColumn("", self.value, self.domain)).variables[0].domain
+
+    @property
+    def _size(self) -> float:
+        return self._whole * self.weighting.size(split=self.population)
+
+    @cached_property
+    def _entries(self) -> Floats:
+        """One row for each polynomial: the sum with squared weights and the rest of it, or both in one."""
+        return np.asarray(self.measured.values, dtype=np.float64).reshape(self.degree + 1, -1) / self._size
+
+    @cached_property
+    def sums(self) -> Floats:
+        return np.asarray(self._entries.sum(axis=1))
+
+    @property
+    def cumulants(self) -> tuple[float, float]:
+        variance, fourth = noise_cumulants(self.measured)
+        many = self._entries.shape[1]
+        return many * variance / self._size**2, many * fourth / self._size**4
+
+    def count(self) -> Estimate:
+        variance, fourth = ((self.degree + 1) * each for each in self.cumulants)
+        upper = self.weighting.upper
+        law = (variance * upper**2, fourth * upper**4)
+        return WeightedCounts(np.array([self.rows * upper]), np.zeros(1), np.ones(1), law).estimate()
+
+    def _sample(self, squares: Floats) -> float:
+        """What sampling adds to the variance of a sum, for one part of the weights: from sums with squared weights."""
+        return max(0.0, float(self._entries[:, 0] @ squares)) / max(self.rows, 1.0)
+
+    def mean_ratio(self) -> NoisyRatio:
+        return self._ratio(self._power(1), self._sample(self._about_mean(2)), (0.0, float(self.grid.width > 0)))
+
+    def _variance_ratio(self) -> NoisyRatio:
+        spread = self.central(2)
+        squares = self._about_mean(4) - 2 * spread * self._about_mean(2) + spread**2
+        return self._ratio(self._about_mean(2), self._sample(squares), (0.0, 0.25))
+
+
+@dataclass(frozen=True)
+class WeightedSummary(SingleRound):
+    """What the weights of rows, their means and standard deviations are, in every group.
+
+    Method      noisy weighted Bernstein sums of degree four; for the population in parts that tell squared weights.
+    Guarantee   equal parts of the price for each column, composed.
+    Bias        clamping; of a quotient, of second order.
+    Cite        Fieller 1954 (quotients); Cochran 1977 (the variance of a weighted mean).
+    """
+
+    tag: ClassVar[str] = "WeightedSummary"
+    name: ClassVar[str] = "summary"
+    relation: Relation
+    by: tuple[Factor, ...]
+    columns: tuple[NumberColumn, ...]
+    weights: NumberColumn
+    population: bool
+
+    @cached_property
+    def shares(self) -> tuple[tuple[Query, Fraction], ...]:
+        parts = ((1 - _MISSING) / len(self.columns), _MISSING / len(self.columns))
+        return tuple(pair for column in self.columns for pair in zip(self._queries(column), parts, strict=True))
+
+    def _queries(self, column: NumberColumn) -> tuple[Query, Query]:
+        plain, rows = _plain_vector(column), with_values(self.relation, self.weights.value)
+        weighting = SamplingWeights(self.weights)
+        sums = weighting.vector(plain.variables, plain.entries, split=self.population)
+        without = Where(rows, call("is null", column.value))
+        counted = weight_vector(self.weights, population=False)
+        return Query(rows, keys_of(*self.by), sums), Query(without, keys_of(*self.by), counted)
+
+    def tabulate(self, *measured: Measured) -> ResultTable:
+        each_column = zip(self.columns, measured[::2], measured[1::2], strict=True)
+        described = [self._describe(*each) for each in each_column]
+        return ResultTable(
+            {"column": tuple(column.name for column in self.columns)},
+            {name: stack_estimates([each[name] for each in described]) for name in described[0]},
+            (
+                describe_inference(population=self.population),
+                "n and missing are noisy sums of weights, and their intervals are about the data.",
+                "Extremes and quartiles are not told of rows with weights.",
+                "Values beyond the declared bounds count as the bounds.",
+            ),
+            {"kind": "points", "x": "column", "y": "mean", "title": "Means"},
+        )
+
+    def _describe(self, column: NumberColumn, measured: Measured, missing: Measured) -> dict[str, Estimate]:
+        sums = WeightedSums(column.value, column.domain, SPREAD, measured, self.population, self.weights)
+        lost = WeightedCounts.of(missing, self.weights, population=False)
+        found = {"n": sums.count(), "missing": lost.estimate(), "mean": sums.mean(), "sd": sums.deviation()}
+        return found | dict.fromkeys(_UNTOLD, Estimate(np.full(1, np.nan), _bound_nothing, "not measured"))
+
+
+def _bound_nothing(_confidence: float, _cells: int) -> Bounds:
+    return np.full(1, -np.inf), np.full(1, np.inf)
+
+
+def _plain_vector(column: NumberColumn) -> Vector:
+    """The polynomials of a column on a grid that leaves room for weights."""
+    domain = column.domain
+    while domain.width > _WIDEST:
+        domain = Numbers(domain.lower, domain.upper, domain.step * 2)
+    return column_vector(column.value, domain, SPREAD, absent=False)

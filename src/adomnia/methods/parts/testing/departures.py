@@ -1,0 +1,124 @@
+"""How far noisy counts are from expected ones: the statistic of chi-square tests, and the size of the effect."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod, sqrt
+
+import numpy as np
+
+from adomnia.methods.contract import Factor
+from adomnia.methods.fresh_noise import draw_again, variance_of
+from adomnia.methods.parts.testing.null_law import NullLaw, count_draws
+from adomnia.methods.strengths import Strengths, lead_on, lead_up_to, plan_draws
+from adomnia.noise.afterwards import follow
+from adomnia.statistics.contract import Bounds, Floats, Measured
+
+_LEAST = 1e-9  # rows that are expected in a cell, where there is no noise to speak of either
+_CLEAR = 2.0  # times its doubt that what is expected must be
+_RARE = (
+    "Some values are so rare that they are lost in the noise: how large the effect is at most is not known. Leave them"
+    " out, or put them together with others, in the bracketed SELECT."
+)
+
+
+@dataclass(frozen=True)
+class Departures:
+    """Noisy counts of cells, and those that the null hypothesis expects given such counts (the last axis).
+
+    Statistic   the sum of (count - expected)**2 / (expected + variance of the noise), as of Gaboardi, Lim, Rogers &
+                Vadhan 2016. Without noise it is Pearson's.
+    Effect      Cohen's w, at most `most`: the root of the sum of (share - expected share)**2 / expected share. Tables
+                between the one that is expected and the one that was seen are drawn again with sampling and noise: the
+                effect is the one at which half of them have a smaller statistic than the one that was seen, and the
+                interval are those whose statistic looks like it. It has no upper end where less is expected in some
+                cell than twice what that may be off by, `doubt`.
+    """
+
+    measured: Measured
+    expect: Callable[[Floats], Floats]
+    most: float
+    doubt: Floats
+    by: tuple[Factor, ...]
+
+    @cached_property
+    def counts(self) -> Floats:
+        """What was measured."""
+        return np.asarray(self.measured.values, dtype=np.float64).ravel()
+
+    @cached_property
+    def statistic(self) -> float:
+        """The statistic."""
+        return float(np.square(self._off(self.counts)).sum())
+
+    @cached_property
+    def law(self) -> NullLaw:
+        """The statistic under the null hypothesis."""
+        return NullLaw(np.square(self._simulated).sum(axis=-1))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be known of the effect."""
+        return (_RARE,) if self.lost else ()
+
+    @property
+    def lost(self) -> bool:
+        """Whether less is expected in some cell than what that may be off by: the effect may be as large as any."""
+        return bool((self.expect(self.counts) < _CLEAR * self.doubt).any())
+
+    @cached_property
+    def effect(self) -> float:
+        """The effect that is as often too large as too small: chance and noise alone make none."""
+        return self._strengths.at(0.5)
+
+    def interval(self, confidence: float, cells: int) -> Bounds:
+        """The effects of which what was measured is no rare sight."""
+        lower, upper = self._strengths.between(confidence, cells)
+        return np.array([lower]), np.array([self.most if self.lost else upper])
+
+    @cached_property
+    def _strengths(self) -> Strengths:
+        shares = np.maximum(self.counts, min(0.5, sqrt(self._noise) / 2) + _LEAST)
+        shares = shares / shares.sum()
+        apart = self.expect(shares)
+        many, draws = plan_draws(prod(len(factor.levels) for factor in self.by) * len(shares))
+        steps = lead_up_to(self.most, float(_measure(shares, apart)), many)
+        tables = lead_on(apart, shares, steps)
+        drawn = self._simulate(tables[:, None, :], "effects of counts", (len(tables), draws))
+        found = np.maximum.accumulate(_measure(tables, self.expect(tables)))
+        return Strengths(float(self._compare(self.counts)), found, self._compare(drawn), self.most)
+
+    def _compare(self, counts: Floats) -> Floats:
+        """The statistic over the number of rows."""
+        found: Floats = np.square(self._off(counts)).sum(axis=-1) / np.maximum(counts.sum(axis=-1), 1.0)
+        return found
+
+    @cached_property
+    def _simulated(self) -> Floats:
+        """Standardised departures under the null hypothesis, many times."""
+        chances = self.expect(self.counts)
+        total = float(chances.sum())
+        shares = chances / total if total > 0 else np.full_like(chances, 1 / len(chances))
+        draws = count_draws(2 * len(self.counts), self.by)
+        return self._off(self._simulate(shares, "departures of counts", (draws,)))
+
+    def _simulate(self, shares: Floats, purpose: str, draws: tuple[int, ...]) -> Floats:
+        """Counts of as many people with these shares, with fresh noise, many times."""
+        generator = follow([self.measured.values], purpose)
+        drawn = generator.multinomial(max(0, round(self.counts.sum())), shares, draws)
+        found: Floats = drawn + draw_again(self.measured.noise, generator, drawn.shape)
+        return found
+
+    def _off(self, counts: Floats) -> Floats:
+        expected = self.expect(counts)
+        return (counts - expected) / np.sqrt(np.maximum(expected + self._noise, _LEAST))
+
+    @cached_property
+    def _noise(self) -> float:
+        return variance_of(self.measured.noise)
+
+
+def _measure(shares: Floats, expected: Floats) -> Floats:
+    """Cohen's w of shares."""
+    off = (shares - expected) ** 2 / np.maximum(expected, np.finfo(np.float64).tiny)
+    return np.asarray(np.sqrt(off.sum(axis=-1)))

@@ -1,0 +1,78 @@
+"""The means of a column in several groups, and what would be measured of them if they did not differ."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from adomnia.methods.contract import Factor, NumberColumn
+from adomnia.methods.fresh_noise import Generator
+from adomnia.methods.parts.testing.moments import GroupMoments, Scale, SimulatedPeople, draw_noise, read_moments
+from adomnia.methods.parts.testing.null_law import NullLaw, count_draws
+from adomnia.noise.afterwards import follow
+from adomnia.privacy.queries import Query
+from adomnia.statistics.contract import Bounds, Floats, Measured
+
+LEAST_ERROR = 1e-300  # squared standard errors are divided by
+
+
+@dataclass(frozen=True)
+class GroupMeans:
+    """Noisy sums of groups. Under the null hypothesis their means are one number plus `shifts`, in z."""
+
+    column: NumberColumn
+    query: Query
+    measured: Measured
+    shifts: tuple[float, ...]
+    by: tuple[Factor, ...]
+
+    @cached_property
+    def scale(self) -> Scale:
+        """How z stands for values."""
+        return Scale.of(self.column)
+
+    @cached_property
+    def found(self) -> GroupMoments:
+        """What was measured."""
+        return read_moments(self.query, self.measured)
+
+    @cached_property
+    def null_means(self) -> Floats:
+        """The means that fit best under the null hypothesis; each group keeps its own variance."""
+        weights = 1 / np.maximum(self.found.errors, LEAST_ERROR)
+        shifts = np.asarray(self.shifts)
+        return np.clip(shifts + float(weights @ (self.found.means - shifts) / weights.sum()), -1.0, 1.0)
+
+    @cached_property
+    def simulated(self) -> GroupMoments:
+        """What would be measured if the null hypothesis held, many times: of variances that the noise allows for."""
+        generator = follow([self.measured.values], "means of groups")
+        squares, _ = self.found.allow(self._draw_noise(generator), generator)
+        rows = np.maximum(self.found.sums[..., 0], 0.0)
+        people = SimulatedPeople(rows, self.null_means, squares / np.maximum(self.found.rows - 1, 1.0))
+        return people.measure(self.query, self.measured, generator, len(squares))
+
+    def deviate(self, means: Floats) -> Floats:
+        """How many standard errors the sum of each group would be above that of these means, many times."""
+        generator = follow([self.measured.values], "sums of groups")
+        return self.found.deviate(self._draw_noise(generator), means, generator)
+
+    def _draw_noise(self, generator: Generator) -> Floats:
+        shape = count_draws(5 * len(self.shifts), self.by), len(self.shifts)
+        return draw_noise(self.query, self.measured, generator, shape)
+
+    @property
+    def values(self) -> Floats:
+        """The mean of each group, within its bounds."""
+        return self.scale.to_values(np.clip(self.found.means, -1.0, 1.0))
+
+    def intervals(self, confidence: float, cells: int) -> Bounds:
+        """Intervals of the mean of each group."""
+        off = self.deviate(self.null_means)
+        distances = [NullLaw(off[:, place]).distance(confidence, cells) for place in range(len(self.shifts))]
+        return self.to_values(self.found.mean_intervals(np.array(distances)))
+
+    def to_values(self, ends: Bounds) -> Bounds:
+        """The ends of intervals of z as values."""
+        lower, upper = (np.atleast_1d(self.scale.to_values(end)) for end in ends)
+        return lower, upper

@@ -1,0 +1,1 @@
+"""What releases are made with: workloads, bases, noisy tables, and models that rows are drawn from."""

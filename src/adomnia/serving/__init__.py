@@ -1,0 +1,1 @@
+"""Processes that serve: sockets, workers, and who watches them."""

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from adomnia.api import replies
+from adomnia.api.replies import EncodedReply, PiecewiseResponse, encode_within
+from adomnia.api.running.answer_memory import AnswerMemory, needed_bytes
+from adomnia.session.sizes import AnswerSize
+
+LARGE = AnswerSize(10**6, 10**6, 0)
+
+
+def test_pieces_are_sent_one_after_the_other_and_their_memory_is_given_back_at_the_end():
+    memory, taken, sent = AnswerMemory(needed_bytes(LARGE)), [], []
+
+    def encode():
+        memory.admit(LARGE)
+        taken.append(memory.used_bytes)
+        return [b"[1,", b"2,", b"3]"]
+
+    async def send(message):
+        taken.append(memory.used_bytes)
+        sent.append(message)
+
+    reply = PiecewiseResponse(encode_within(memory, encode))
+    asyncio.run(reply({}, None, send))
+    start, *bodies = sent
+    assert dict(start["headers"])[b"content-length"] == b"7"
+    assert dict(start["headers"])[b"content-type"] == b"application/json"
+    assert [(body["body"], body["more_body"]) for body in bodies] == [(b"[1,", True), (b"2,", True), (b"3]", False)]
+    assert taken == [needed_bytes(LARGE), 7, 7, 7, 7]
+    assert memory.used_bytes == 0
+
+
+def test_the_same_pieces_can_be_sent_again():
+    pieces, sent = [b"a", b"b"], []
+
+    async def send(message):
+        sent.append(message.get("body", b""))
+
+    for _ in range(2):
+        asyncio.run(PiecewiseResponse(EncodedReply(pieces))({}, None, send))
+    assert b"".join(sent) == b"abab"
+
+
+def test_a_caller_who_reads_too_slowly_is_cut_off_and_the_memory_is_given_back(monkeypatch):
+    monkeypatch.setattr(replies, "PATIENCE_SECONDS", 0.05)
+    memory, sent = AnswerMemory(needed_bytes(LARGE)), []
+
+    def encode():
+        memory.admit(LARGE)
+        return [b"[1,", b"2]"]
+
+    async def send(message):
+        sent.append(message)
+        if len(sent) == 2:
+            await asyncio.sleep(60)
+
+    asyncio.run(PiecewiseResponse(encode_within(memory, encode))({}, None, send))
+    assert [message.get("more_body") for message in sent] == [None, True]
+    assert memory.used_bytes == 0
+
+
+def test_a_connection_that_breaks_gives_the_memory_back():
+    memory = AnswerMemory(needed_bytes(LARGE))
+
+    def encode():
+        memory.admit(LARGE)
+        return [b"[1]"]
+
+    async def send(_message):
+        raise ConnectionError
+
+    with pytest.raises(ConnectionError):
+        asyncio.run(PiecewiseResponse(encode_within(memory, encode))({}, None, send))
+    assert memory.used_bytes == 0

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from adomnia.console.answers.notes import count_things, find_held, list_things
+from adomnia.console.answers.table import build_table
+from adomnia.pricing.caps import Cap
+from kit.answers import key, make_answer, measured
+
+POPULATION = "Intervals are about the population that these people are a sample of, drawn from it independently."
+FULL = (0.0, 50.0, 100.0)
+
+
+def things(*ends, keys=(), **facts):
+    column = measured("m", *ends, limits=(0.0, 100.0))
+    answer = make_answer(*([key("k", *keys)] if keys else ()), column, **facts)
+    return list_things(answer, build_table(answer))
+
+
+def test_rows_that_say_nothing_come_first():
+    leads = [
+        things(FULL, (1, 2, 3), FULL, keys=("a", "b", "c"))[0].lead,
+        things(FULL, (1, 2, 3), keys=("a", "b"))[0].lead,
+        things(FULL)[0].lead,
+        things(*[FULL] * 6, (1, 2, 3), keys=tuple("abcdefg"))[0].lead,
+    ]
+    assert leads == ["a and c say nothing.", "a says nothing.", "It says nothing.", "6 of 7 rows say nothing."]
+
+
+def test_the_reader_is_told_whom_intervals_are_about():
+    (about,) = things((1, 2, 3))
+    assert about.lead == "The interval is about the noise."
+    (about,) = things((1, 2, 3), notes=(POPULATION,))
+    assert about.lead == "The interval is about the population."
+    column, mixed = measured("m", (1, 2, 3)), "Counts are about the data."
+    held = [
+        find_held(make_answer(column)),
+        find_held(make_answer(column, notes=(POPULATION,))),
+        find_held(make_answer(column, notes=(POPULATION, mixed), figure={"kind": "points"})),
+        find_held(make_answer(column, notes=(mixed,), figure={"kind": "points"})),
+    ]
+    assert held[:2] == ["where the exact answer lies", "where the population's value lies"]
+    assert held[2:] == ["where it lies, as the notes say,"] * 2
+    told = things((1, 2, 3), notes=("A method says it itself.",), figure={"kind": "points"})
+    assert [each.says for each in told] == ["A method says it itself."]
+
+
+def test_caps_and_notes_are_told():
+    told = things((1, 2, 3), caps=(Cap("visits", 10),), notes=("Rows whose city is missing are in no group.",))
+    assert [each.lead for each in told] == ["The interval is about the noise.", "Not all rows may count.", ""]
+    assert "at most 10 rows of a person count" in told[1].says
+    assert count_things(told) == "Three things to know"
+    assert count_things(told[:1]) == "One thing to know"
+
+
+def test_of_public_rows_there_is_nothing_to_know():
+    answer = make_answer(key("city", "Oslo"), receipt=None)
+    assert list_things(answer, build_table(answer)) == ()

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import pytest
+
+from adomnia.console.history import page
+from kit import house
+from kit.house import CANARY
+
+SCRIPT = "<script>alert('x')</script>"
+
+
+@pytest.fixture(scope="module")
+def asked(shared_house):
+    """A house whose alice has asked seven questions, and bob one."""
+    for k in range(7):
+        sql = f"SELECT COUNT(*) AS n{k} FROM people WHERE age > {k}"
+        assert shared_house.query("alice", sql, request_id=f"alice {k}").status_code == 200
+    shared_house.query("bob", "SELECT COUNT(*) AS of_bob FROM people", rho=0.001, epsilon=None)
+    return shared_house
+
+
+def texts(reply) -> list[str]:
+    return [unescape(text) for text in re.findall(r'<a class="q"[^>]*>([^<]*)</a>', reply.text)]
+
+
+def test_what_was_paid_for_is_listed_newest_first_with_its_price_and_ways_on(asked):
+    reply = asked.ask("alice", "GET", "/answers")
+    assert reply.status_code == 200
+    assert [re.search(r"n(\d)", text)[1] for text in texts(reply)] == list("6543210")
+    assert 'href="/answers/alice%206"' in reply.text
+    assert "pay=epsilon&amp;amount=0.25" in reply.text
+    assert reply.text.count('</i><span class="hidden">epsilon </span>0.125</span>') == 7
+    assert "version 1" in reply.text
+    assert CANARY not in reply.text
+
+
+def test_everybody_sees_their_own_alone(asked):
+    assert texts(asked.ask("bob", "GET", "/answers")) == ["SELECT COUNT(*) AS of_bob FROM people"]
+    assert "ρ" in asked.ask("bob", "GET", "/answers").text
+    empty = asked.ask("carol", "GET", "/answers").text
+    assert "Nothing was paid for yet" in empty
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [("n3", "3"), ("AGE+n4", "4"), ("n3+n4", ""), ("alice+5", "5"), ("of_bob", ""), ("count", "6543210")],
+)
+def test_words_find_questions(asked, query, found):
+    reply = asked.ask("alice", "GET", f"/answers?q={query}")
+    assert [re.search(r"n(\d)", text)[1] for text in texts(reply)] == list(found)
+
+
+def test_a_script_gets_the_list_alone(asked):
+    reply = asked.ask("alice", "GET", "/answers?q=n3", headers={"X-Part": "found"})
+    assert "<html" not in reply.text
+    assert len(texts(reply)) == 1
+
+
+def test_pages_follow_each_other(asked, monkeypatch):
+    monkeypatch.setattr(page, "_ROWS", 3)
+    first, last = (asked.ask("alice", "GET", f"/answers?q=count&page={number}") for number in (1, 3))
+    assert 'href="/answers?q=count&amp;page=2" rel="next"' in first.text
+    assert 'rel="prev"' not in first.text
+    assert [re.search(r"n(\d)", text)[1] for text in texts(last)] == ["0"]
+    assert "7 to 7 of 7" in last.text
+    assert 'rel="next"' not in last.text
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "x", "99999999999999999999", "4", "²"])
+def test_a_page_that_there_is_not_is_the_nearest_one(asked, number):
+    assert len(texts(asked.ask("alice", "GET", "/answers", params={"page": number}))) == 7
+
+
+def test_nothing_of_a_question_or_of_a_search_runs(own_house):
+    sql = f"SELECT COUNT(*) AS n FROM people WHERE sex = '{SCRIPT.replace(chr(39), chr(34))}'"
+    own_house.query("alice", sql, request_id=SCRIPT)
+    reply = own_house.ask("alice", "GET", "/answers", params={"q": "</input><script>"})
+    assert "<script>" not in reply.text.replace('<script type="module"', "")
+    reply = own_house.ask("alice", "GET", "/answers")
+    assert texts(reply) == [sql]
+    assert "<script>" not in reply.text
+
+
+def test_what_came_from_another_process_is_seen(own_house):
+    own_house.ask("alice", "GET", "/answers")
+    with own_house.services.dataset.curator() as curator:
+        curator.session("alice").sql(house.COUNT, epsilon=0.5)
+    assert texts(own_house.ask("alice", "GET", "/answers")) == [house.COUNT]
+
+
+def test_a_batch_is_one_line_with_all_of_its_questions(own_house):
+    with own_house.services.dataset.curator() as curator:
+        curator.session("alice").batch([house.COUNT, "SELECT COUNT(*) AS m FROM visits"], epsilon=0.5, request_id="two")
+    reply = own_house.ask("alice", "GET", "/answers")
+    assert len(texts(reply)) == 2
+    assert 'href="/answers/two?place=1"' in reply.text
