@@ -41,9 +41,12 @@ LAYERS = [
     {"session"},
     {"inspection"},
     {"wire"},
-    {"client", "lab", "local"},
+    {"client", "lab"},
+    {"api"},
+    {"console"},
+    {"serving"},
+    {"survey"},
     {"adomnia"},
-    {"server"},
     {"cli"},
 ]
 RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}

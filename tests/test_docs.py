@@ -46,7 +46,7 @@ LANGUAGE = ROOT / "docs" / "sql-reference.md"
 FACE = ("curator/paying.py", *(f"session/{name}.py" for name in ("batch", "session", "stored_answers", "table")))
 CURATORS = [ROOT / "src" / "adomnia" / name for name in FACE]
 
-KERNEL = ("privacy", "noise", "mechanisms", "local")  # the packages whose public classes are words of the project
+KERNEL = ("privacy", "noise", "mechanisms", "survey")  # the packages whose public classes are words of the project
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^```(\w+) ?([\w./ ]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -8,7 +8,7 @@ from adomnia.errors import AdomniaError, Failure, Refusal, Unavailable
 from adomnia.version import __version__
 
 if TYPE_CHECKING:
-    from adomnia import survey as local
+    from adomnia import survey
     from adomnia.client.session import connect
     from adomnia.pricing.questions import Question
     from adomnia.releases.linking import link_releases
@@ -25,10 +25,10 @@ __all__ = [
     "__version__",
     "connect",
     "link_releases",
-    "local",
     "open",
     "open_release",
     "protect",
+    "survey",
 ]
 
 
@@ -46,7 +46,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401, PLR0911 - whatever the name 
         from adomnia.releases.linking import link_releases
 
         return link_releases
-    if name == "local":
+    if name == "survey":
         import adomnia.survey
 
         return adomnia.survey

@@ -26,10 +26,10 @@ NAMED = {
     ),
     "surfaces": (
         "cli", "client", "contracts/test_designs.py", "contracts/test_sessions.py", "contracts/test_surfaces.py",
-        "explaining", "figures", "frozen", "inspection", "kit", "local", "releases", "session", "sql", "test_*.py",
+        "explaining", "figures", "frozen", "inspection", "kit", "releases", "session", "sql", "survey", "test_*.py",
         "wire",
     ),
-    "server": ("frozen/test_server.py", "server"),
+    "server": ("api", "console", "frozen/test_server.py", "serving", "survey/test_app.py", "survey/test_serve.py"),
     "browser": ("browser",),
     "mutants": ("mutants",),
 }  # fmt: skip
@@ -37,8 +37,9 @@ PARTS = (*NAMED, SEARCHES)
 
 # What takes long, or is about chance and processes: left to `make test` by the quick loop.
 SLOW = (
-    "browser", "contracts", "curator", "engines/duckdb/test_optimizers.py", "engines/index", "frozen", "kit", "ledger",
-    "mechanisms", "mutants", "noise", "pricing/test_effort.py", "server", "session/test_curator.py", "statistics",
+    "api", "browser", "console", "contracts", "curator", "engines/duckdb/test_optimizers.py", "engines/index", "frozen",
+    "kit", "ledger", "mechanisms", "mutants", "noise", "pricing/test_effort.py", "serving", "session/test_curator.py",
+    "statistics", "survey/test_app.py", "survey/test_serve.py",
 )  # fmt: skip
 
 

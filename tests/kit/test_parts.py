@@ -49,4 +49,4 @@ def test_searches_of_the_core_are_a_part_of_their_own_where_the_file_says_that_i
     saying.write_text(f"{word}\ndef test_it(): ...")
     assert parts_of_file(silent) == {CORE}
     assert parts_of_file(saying) == {CORE, SEARCHES}
-    assert parts_of_file(TESTS / "server" / "test_fuzz.py") == {"server"}
+    assert parts_of_file(TESTS / "serving" / "test_fuzz.py") == {"server"}

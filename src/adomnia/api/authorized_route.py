@@ -9,14 +9,15 @@ from fastapi.routing import APIRoute
 from adomnia.api.authorization import authorize_aside
 from adomnia.api.bodies import LARGEST, SMALL, BoundedRequest, check_media_type
 from adomnia.api.problems import render_problem, to_problem
-from adomnia.api.roles import API, LONG_TEXTS, roles_of
-from adomnia.console.problems import render_problem_page
+from adomnia.api.roles import LONG_TEXTS, roles_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from starlette.requests import Request
     from starlette.responses import Response
+
+    from adomnia.api.problems import Problem
 
 
 class AuthorizedRoute(APIRoute):
@@ -26,7 +27,6 @@ class AuthorizedRoute(APIRoute):
         handle = super().get_route_handler()
         (method,) = self.methods or {""}
         roles, takes_body = roles_of(method, self.path_format), self.body_field is not None
-        is_api = self.path.startswith(API)
         largest = LARGEST if self.path.startswith(LONG_TEXTS) else SMALL
 
         async def handle_authorized(request: Request) -> Response:
@@ -40,9 +40,10 @@ class AuthorizedRoute(APIRoute):
                     await bounded.json()
                 return await handle(bounded)
             except Exception as fault:  # noqa: BLE001 - replies say only what `to_problem` allows, and none is a 500
-                problem = to_problem(request, fault)
-                if not is_api:
-                    return render_problem_page(problem, request.url.path)
-                return render_problem(problem, request.state.request_id)
+                return self.render_problem(to_problem(request, fault), request)
 
         return handle_authorized
+
+    def render_problem(self, problem: Problem, request: Request) -> Response:
+        """What is replied where there is no answer; pages show it as a page."""
+        return render_problem(problem, request.state.request_id)

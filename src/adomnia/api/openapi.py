@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi.openapi.utils import get_openapi
 
-from adomnia import __version__
 from adomnia.api.authorization import CSRF
+from adomnia.version import __version__
 from adomnia.wire.problems import ProblemReply
 from adomnia.wire.tables import ARROW, CSV
 

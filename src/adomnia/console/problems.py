@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import RedirectResponse, Response
 
+from adomnia.api.authorized_route import AuthorizedRoute
 from adomnia.api.problems import headers_of, status_of
 from adomnia.console.rendering import HTML, Page, render
 from adomnia.errors import Failure, Refusal
 from adomnia.explaining.surfaces import Surface, reword
 
 if TYPE_CHECKING:
+    from starlette.requests import Request
+
     from adomnia.api.problems import Problem
 
 
@@ -42,3 +45,10 @@ def render_problem_page(error: Problem, path: str = "") -> Response:
         title = "This page is not yours"
     page = Page("problem.html", {"title": title, "error": error, "says": tell(error)})
     return Response(render(page), status_of(error), headers_of(error), HTML)
+
+
+class PageRoute(AuthorizedRoute):
+    """A page of the table of roles: what is wrong is shown as a page too."""
+
+    def render_problem(self, problem: Problem, request: Request) -> Response:
+        return render_problem_page(problem, request.url.path)

@@ -12,7 +12,6 @@ from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annota
 from starlette.responses import Response
 from starlette.routing import Route as StarletteRoute
 
-from adomnia import __version__
 from adomnia.api import models
 from adomnia.api.authorized_route import AuthorizedRoute
 from adomnia.api.encoding import encode_json
@@ -26,8 +25,9 @@ from adomnia.api.routes import datasets, oversight, people, questions, releases,
 from adomnia.api.routes.requests import run_in_pool
 from adomnia.console.answers.drawing import KEPT_BYTES
 from adomnia.console.history.index import Histories
-from adomnia.console.problems import render_problem_page
+from adomnia.console.problems import PageRoute, render_problem_page
 from adomnia.console.routes import PAGE_HANDLERS
+from adomnia.version import __version__
 from adomnia.wire.answers import AnswerReply, BatchReply
 from adomnia.wire.budgets import BudgetReply
 from adomnia.wire.catalogs import CatalogReply
@@ -133,7 +133,12 @@ def _build_routes() -> tuple[BaseRoute, ...]:
         router.add_api_route(_template(path), endpoint.serve, methods=[method], **options)
     for method, path in PAGES:
         router.add_api_route(
-            _template(path), PAGE_HANDLERS[method, path], methods=[method], response_model=None, include_in_schema=False
+            _template(path),
+            PAGE_HANDLERS[method, path],
+            methods=[method],
+            response_model=None,
+            include_in_schema=False,
+            route_class_override=PageRoute,
         )
     return tuple(router.routes)
 

@@ -16,7 +16,6 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disa
 from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from adomnia import __version__
 from adomnia.api.running.dead_counts import reading_counts
 from adomnia.api.running.health_metrics import report_ledger, report_readiness, report_restarts
 from adomnia.api.running.logs import known_method
@@ -27,6 +26,7 @@ from adomnia.api.running.time_buckets import list_edges, round_to_edge
 from adomnia.errors import Unavailable
 from adomnia.explaining.refusal_reasons import known_code
 from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT
+from adomnia.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
