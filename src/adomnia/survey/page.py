@@ -17,7 +17,7 @@ from adomnia.privacy.amounts import show_up
 if TYPE_CHECKING:
     from adomnia.survey.survey import Survey
 
-__all__ = ["SurveyAsset", "find_asset", "render_page"]
+__all__ = ["_SurveyAsset", "find_asset", "render_page"]
 
 _HERE = Path(__file__).parent
 _CONSOLE = _HERE.parent / "console" / "static"
@@ -31,7 +31,7 @@ _ASSETS = {
 
 
 @dataclass(frozen=True)
-class SurveyAsset:
+class _SurveyAsset:
     """A file that the page loads."""
 
     content: bytes
@@ -39,12 +39,12 @@ class SurveyAsset:
 
 
 @cache
-def find_asset(name: str) -> SurveyAsset:
+def find_asset(name: str) -> _SurveyAsset:
     """One of the files; they are the same for every survey."""
     if name not in _ASSETS:
         raise Refusal("The address", "names nothing here", "go back to the survey", code="unknown_route")
     folder, media_type = _ASSETS[name]
-    return SurveyAsset((folder / name).read_bytes(), media_type)
+    return _SurveyAsset((folder / name).read_bytes(), media_type)
 
 
 def render_page(survey: Survey) -> bytes:
