@@ -14,7 +14,7 @@ from adomnia.methods.fresh_noise import draw_again, variance_of
 from adomnia.methods.parts.densities.bandwidth import candidates, choose, estimate_error
 from adomnia.methods.parts.densities.shares import merge
 
-KNOWN = json.loads((Path(__file__).parents[2] / "fixtures" / "vectors.json").read_text())["hist_density_beta22"]
+KNOWN = json.loads((Path(__file__).parents[3] / "fixtures" / "vectors.json").read_text())["hist_density_beta22"]
 CELLS = 128
 WIDTHS = np.full(CELLS, 1 / CELLS)
 SHARES = np.diff(stats.beta(2, 2).cdf(np.linspace(0, 1, CELLS + 1)))

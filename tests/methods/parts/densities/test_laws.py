@@ -9,7 +9,7 @@ from scipy import stats
 
 from adomnia.methods.parts.densities.laws import LAWS
 
-SALARIES = json.loads((Path(__file__).parents[2] / "fixtures" / "vectors.json").read_text())["lognormal_salary"]
+SALARIES = json.loads((Path(__file__).parents[3] / "fixtures" / "vectors.json").read_text())["lognormal_salary"]
 POINTS = {
     "normal": (np.array([3.0, np.log(2.0)]), stats.norm(3, 2), (3, 2)),
     "lognormal": (np.array([1.2, np.log(0.4)]), stats.lognorm(0.4, scale=np.exp(1.2)), (1.2, 0.4)),

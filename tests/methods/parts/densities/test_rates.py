@@ -14,7 +14,7 @@ from kit.analyses import analyse, frame
 from kit.bits import SeededBits
 
 BETA = Shape(square=1.2, slope_square=12.0)  # of beta(2, 2)
-KNOWN = json.loads((Path(__file__).parents[2] / "fixtures" / "vectors.json").read_text())["hist_density_beta22"]
+KNOWN = json.loads((Path(__file__).parents[3] / "fixtures" / "vectors.json").read_text())["hist_density_beta22"]
 FRAME = frame({"x": (0, 1)})
 FINE = 2_000  # places where densities are compared, in each bin
 DRAWS = 60

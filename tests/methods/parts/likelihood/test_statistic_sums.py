@@ -15,7 +15,7 @@ from kit.analyses import Arms, frame
 from kit.bits import SeededBits
 
 FRAME = frame({"x": (-3, 3), "w": (0, 100), "p": (2, 50), "k": (0, 9), "b": (0, 1)}, whole=("k", "b"))
-KNOWN = json.loads((Path(__file__).parents[2] / "fixtures" / "vectors.json").read_text())["suffstat"]
+KNOWN = json.loads((Path(__file__).parents[3] / "fixtures" / "vectors.json").read_text())["suffstat"]
 COLUMNS = {"normal": "x", "bernoulli": "b", "poisson": "k", "geometric": "k"}
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from adomnia.methods.parts.survival.curves import SurvivalCurve
 
-KNOWN = json.loads((Path(__file__).parents[2] / "fixtures" / "vectors2.json").read_text())["kaplan_meier_vector"]
+KNOWN = json.loads((Path(__file__).parents[3] / "fixtures" / "vectors2.json").read_text())["kaplan_meier_vector"]
 NOTHING = np.zeros(0)
 
 

@@ -10,7 +10,7 @@ from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.methods.parts.testing.tulap import smooth_cdf, upper_tail
 from kit.bits import SeededBits
 
-KNOWN = json.loads((Path(__file__).parents[2] / "fixtures" / "vectors2.json").read_text())["ump_binomial"]
+KNOWN = json.loads((Path(__file__).parents[3] / "fixtures" / "vectors2.json").read_text())["ump_binomial"]
 
 
 def test_its_distribution_is_the_published_one():
