@@ -12,8 +12,8 @@ from adomnia.errors import Refusal
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Day, Moment, Quantity, Text
 from engines.databases import number, people, whole
-from engines.sources import test_streams as streamed
 from engines.postgres.kept import open_index, read_index
+from engines.sources import test_streams as streamed
 from kit.filled_postgres import filled
 
 ((_, EVERY_TYPE),) = (

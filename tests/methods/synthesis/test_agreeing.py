@@ -6,13 +6,25 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from adomnia.methods.synthesis.agreeing import agree, project_to_sums, project_to_total, round_to_total
+from adomnia.methods.synthesis.agreeing import (
+    agree,
+    fit_rows,
+    project_to_sums,
+    project_to_total,
+    round_to_total,
+    round_within,
+    tabulate_rows,
+)
 from adomnia.methods.synthesis.residuals import NoisyMarginal, Residuals
 from adomnia.noise.afterwards import follow
+from kit.searches import examples
 
 DATA = ["spread", "sparse", "constant", "nobody", "one"]
+SIZES = (3, 4, 2, 3)
 
 
 def draw():
@@ -119,3 +131,106 @@ def test_the_projection_to_sums_is_the_nearest():
     assert found.sum(axis=1) == pytest.approx(rows)
     assert found.sum(axis=0) == pytest.approx(columns)
     assert ((found - table) ** 2).sum() == pytest.approx(best.fun, rel=0.02)
+
+
+def keeps_sums(table, rows, columns):
+    return np.array_equal(table.sum(axis=1), rows) and np.array_equal(table.sum(axis=0), columns)
+
+
+@settings(max_examples=examples(60))
+@given(st.integers(1, 9), st.integers(1, 9), st.integers(0, 3000), st.floats(0.02, 3), st.integers(0, 2**20))
+def test_numbers_are_those_below_or_above_and_sums_are_kept(height, width, total, spread, seed):
+    random = np.random.default_rng(seed)
+    exact = random.multinomial(total, random.dirichlet(np.full(height * width, spread))).reshape(height, width)
+    rows, columns = exact.sum(axis=1), exact.sum(axis=0)
+    table = project_to_sums(exact + random.normal(0, 5, exact.shape), rows, columns)
+    found = round_within(table, rows, columns)
+    assert keeps_sums(found, rows, columns)
+    assert found.min() >= 0
+    assert np.abs(found - table).max() < 1 + 1e-6
+
+
+def test_numbers_are_rounded_to_the_nearer_side_where_that_is_possible():
+    table = np.array([[0.9, 0.1, 2.0], [0.1, 0.9, 0.0]])
+    found = round_within(table, np.array([3, 1]), np.array([1, 1, 2]))
+    assert found.tolist() == [[1, 0, 2], [0, 1, 0]]
+
+
+def test_what_was_rounded_up_first_is_given_back_where_others_need_it():
+    # Greedy from the largest would take 0.8 in the first row and column, and leave 0.2 + 0.2 for the others.
+    table = np.array([[0.6, 0.4], [0.4, 0.6]])
+    found = round_within(table, np.array([1, 1]), np.array([1, 1]))
+    assert keeps_sums(found, [1, 1], [1, 1])
+
+
+@pytest.mark.parametrize("total", [10**9, 10**12, 2**48])
+def test_sums_are_kept_where_doubles_are_too_coarse(total):
+    random = np.random.default_rng(0)
+    exact = random.multinomial(total, random.dirichlet(np.full(300, 0.1))).reshape(20, 15)
+    rows, columns = exact.sum(axis=1), exact.sum(axis=0)
+    found = round_within(project_to_sums(exact + random.normal(0, 90, exact.shape), rows, columns), rows, columns)
+    assert keeps_sums(found, rows, columns)
+    assert found.min() >= 0
+
+
+def test_a_table_without_its_sums_gets_them():
+    rows, columns = np.array([5, 0, 3]), np.array([4, 4])
+    found = round_within(np.array([[9.0, 9.0], [2.0, 0.0], [0.0, 0.0]]), rows, columns)
+    assert keeps_sums(found, rows, columns)
+    assert found.min() >= 0
+
+
+def exact_tables(rows, ways):
+    return {columns: tabulate_rows(rows, columns, SIZES) for columns in combinations(range(4), ways)}
+
+
+@pytest.fixture
+def dependent():
+    """Rows whose columns depend on each other, three at a time."""
+    random = np.random.default_rng(1)
+    rows = random.integers(0, SIZES, size=(4000, 4))
+    rows[:, 3] = (rows[:, 0] + rows[:, 2]) % 3
+    rows[:2000, 1] = rows[:2000, 0]
+    return rows
+
+
+def distance(rows, tables):
+    return max(
+        np.abs(tabulate_rows(rows, columns, SIZES) - table).sum() / 2 / len(rows) for columns, table in tables.items()
+    )
+
+
+def test_tables_of_dependent_columns_are_met(dependent):
+    tables = exact_tables(dependent, 3)
+    start = np.random.default_rng(2).integers(0, SIZES, size=dependent.shape)
+    found = fit_rows(tables, SIZES, len(dependent), follow([np.array([1])], "tests"))
+    assert distance(start, tables) > 0.5  # what rows without any dependence are off by
+    assert distance(found, tables) < 0.03
+
+
+@pytest.mark.parametrize("total", [0, 1, 5])
+def test_few_rows_are_as_many_as_asked(total):
+    rows = np.zeros((total, 4), dtype=int)
+    found = fit_rows(exact_tables(rows, 3), SIZES, total, follow([np.array([1])], "tests"))
+    assert found.shape == (total, 4)
+    assert not found.any()
+
+
+def test_siblings_that_are_independent_stay_so(dependent):
+    """Columns that depend on a third alone must not follow each other beyond that: within 5 standard errors of 0."""
+    random = np.random.default_rng(3)
+    rows = random.integers(0, SIZES, size=(6000, 4))
+    rows[:, 1], rows[:, 3] = rows[:, 0], np.where(random.random(6000) < 0.8, rows[:, 0], rows[:, 3])
+    rows[:, 2] = random.random(6000) < 0.3 + 0.2 * rows[:, 0]
+    tables = {columns: table for columns, table in exact_tables(rows, 2).items() if columns in {(0, 2), (0, 3)}}
+    tables[(1,)] = tabulate_rows(rows, (1,), SIZES)
+    found = fit_rows(tables, SIZES, 6000, follow([np.array([1])], "tests"))
+    for value in range(3):
+        same = found[found[:, 0] == value]
+        assert abs(np.corrcoef(same[:, 2], same[:, 3])[0, 1]) < 5 / len(same) ** 0.5
+
+
+def test_rows_are_counted_by_their_values():
+    rows = np.array([[0, 1], [0, 1], [1, 2]])
+    assert tabulate_rows(rows, (0, 1), (2, 3)).tolist() == [[0, 2, 0], [0, 0, 1]]
+    assert tabulate_rows(rows, (), (2, 3)) == 3
