@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from contextlib import closing
 from fractions import Fraction
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from adomnia.engines.registry import EMBEDDED
+from adomnia.methods.analysis import Analysis
 from adomnia.methods.registry import METHODS
 from adomnia.pricing.deltas import with_delta
 from adomnia.privacy.events import Concentrated, Pure
@@ -24,9 +26,10 @@ from kit.methods import executed, prepare_catalog
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from adomnia.privacy.events import Price
     from adomnia.session.answer import Answer
     from adomnia.session.columns import ValueColumn
-    from adomnia.statistics.contract import Floats, ResultTable
+    from adomnia.statistics.contract import Floats, ResultTable, Statistic
     from kit.methods import Execution
 
 _CONFIDENCE = 0.95
@@ -38,12 +41,22 @@ _GAUSSIAN = ("computed", "counts", "formulas", "means", "moments", "quantiles", 
 
 
 def answer_methods() -> Iterator[tuple[str, str]]:
-    """Of every method, for both sorts of prices: its table, its notes, and the noisy integers of all its rounds."""
+    """Of every method, for both sorts of prices: its table, its notes, and the noisy integers of all its rounds.
+
+    As it is written, and where another analysis suits the price, as a question is measured that pays it.
+    """
     catalog = prepare_catalog()
     for name, method in METHODS.items():
         plan = with_delta(lower(method.example, catalog), _DELTA)
         for paid, price in _PRICES.items():
             yield f"{name}, {paid}", "\n".join(_describe(executed(plan, price)))
+            suited = plan.with_statistics(partial(_suit, price))
+            if suited != plan:
+                yield f"{name}, suited to {paid}", "\n".join(_describe(executed(suited, price)))
+
+
+def _suit(price: Price, statistic: Statistic) -> Statistic:
+    return statistic.suit(price) if isinstance(statistic, Analysis) else statistic
 
 
 def _describe(execution: Execution) -> Iterator[str]:
