@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
+from dataclasses import FrozenInstanceError
 from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import adomnia
+from adomnia.curator.kernel import Kernel
 from kit.core_lines import TRUSTED_CORE, count_core, lines_of_code
 
 if TYPE_CHECKING:
@@ -85,6 +87,18 @@ ENGINE_SPEAKERS = {
 ENGINE_FOLDER = re.compile(r"adomnia\.engines\.(duckdb|postgres|spark)\b")
 ENGINE_NAME = re.compile(r"duckdb|postgres|spark(?!l)|\bsail\b", re.IGNORECASE)
 DRIVERS = {"duckdb", "psycopg", "pyspark", "pysail"}
+
+# Debits, sealing and reading of private rows: who does one of them is part of what has to be believed.
+PAYING = {"reserve", "commit"}
+SEALING = {"Secret", "SecretHistogram"}
+READING = {"run", "keys"}  # of an engine
+BESIDE_THE_CURATOR = {
+    "adomnia.ledger": "what a debit is, and how it is kept",
+    "adomnia.mechanisms": "what is sealed, and who opens it",
+    "adomnia.engines.postgres.building": "commits the index that it builds, in a database",
+    "adomnia.session.agreement": "commits what hosts agree on, in a database",
+    "adomnia.cli.demonstration": "seals a number that it made up, to show the noise that one gets",
+}
 
 RANDOM_MODULES = {"random", "secrets", "numpy.random", "np.random"}
 RANDOM_NAMES = {
@@ -196,6 +210,31 @@ def randomness_faults(module: str, source: str) -> list[str]:
     return faults
 
 
+def curator_faults(module: str, source: str) -> list[str]:
+    """Debits, secrets and reads of private rows outside of the curator."""
+    if part_of(module) == "curator":
+        return []
+    faults = []
+    for node in list_nodes(source):
+        match node:
+            case ast.Attribute(attr=attr) if attr in PAYING | SEALING:
+                found = dotted(node)
+            case ast.Attribute(value=value, attr=attr) if attr in READING and dotted(value).endswith("engine"):
+                found = dotted(node)
+            case ast.Name(id=name) if name in SEALING | {"reserve"}:
+                found = name
+            case ast.ImportFrom(names=names) if {each.name for each in names} & (SEALING | {"reserve"}):
+                found = "what the curator alone calls"
+            case _:
+                continue
+        faults.append(f"{module}:{node.lineno} uses {found}")
+    return faults
+
+
+def stands_beside_the_curator(module: str) -> bool:
+    return any(module == each or module.startswith(f"{each}.") for each in BESIDE_THE_CURATOR)
+
+
 def seed_faults(module: str, source: str) -> list[str]:
     """No caller may choose the noise: no parameter, field or keyword of that name."""
     faults = []
@@ -246,7 +285,15 @@ def participle_faults(module: str, source: str) -> list[str]:
 @cache
 def faults_by_module() -> dict[Callable[[str, str], list[str]], dict[str, list[str]]]:
     """What each rule finds in each source, which is read once for all of them."""
-    rules = (layer_faults, inspection_faults, engine_faults, randomness_faults, seed_faults, participle_faults)
+    rules = (
+        layer_faults,
+        inspection_faults,
+        engine_faults,
+        randomness_faults,
+        curator_faults,
+        seed_faults,
+        participle_faults,
+    )
     found: dict[Callable[[str, str], list[str]], dict[str, list[str]]] = {rule: {} for rule in rules}
     for path in SOURCES:
         source = path.read_text()
@@ -415,6 +462,58 @@ def test_randomness_elsewhere_is_found(source):
 
 def test_prose_about_randomness_is_allowed():
     assert randomness_faults("adomnia.privacy.events", '"""Never RANDOM() of the engine."""\n# not np.random') == []
+
+
+def test_the_curator_alone_debits_seals_and_reads_private_rows():
+    faults = faults_by_module()[curator_faults]
+    named = [module for module, found in faults.items() if found]
+    assert [fault for module in named if not stands_beside_the_curator(module) for fault in faults[module]] == []
+    # Who stands beside it for nothing might do anything one day.
+    assert [
+        each for each in BESIDE_THE_CURATOR if not any(f"{module}.".startswith(f"{each}.") for module in named)
+    ] == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "kernel.ledger.reserve(analyst, request, plan, event)",
+        "debit = partial(curator.ledger.reserve, analyst)",
+        "hold.commit(record.to_bytes())",
+        "keep = hold.commit",
+        "from adomnia.curator.paying import reserve",
+        "def later():\n    from adomnia.mechanisms.secret import Secret as Sealed",
+        "secret = Secret(exact, sensitivity, event)",
+        "secret.Secret(exact, sensitivity, event)",
+        "SecretHistogram(read, cells, sensitivity, event)",
+        "exact = dataset.engine.run(statement, queries)",
+        "people, find = self._engine.keys(statement, query)",
+        "read = engine.run",
+    ],
+)
+def test_a_debit_a_secret_or_a_read_outside_of_the_curator_is_found(source):
+    assert curator_faults("adomnia.session.block_programs", source) != []
+    assert curator_faults("adomnia.curator.paying", source) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "rows = engine.read(statement, most)  # of public tables",
+        "for name in engines.keys(): ...",
+        "program.run(rows)",
+        "paid = pay(kernel, request, priced)",
+        "reserved = Composed(events)",
+    ],
+)
+def test_what_neither_debits_nor_seals_nor_reads_is_allowed(source):
+    assert curator_faults("adomnia.session.block_programs", source) == []
+
+
+@pytest.mark.parametrize("part", ["catalog", "engine", "ledger", "bits", "wait"])
+def test_nobody_changes_what_a_kernel_works_with(part):
+    with pytest.raises(FrozenInstanceError):
+        setattr(Kernel(*[None] * 4), part, None)
 
 
 def test_nobody_can_choose_the_noise():

@@ -72,7 +72,7 @@ def state(curator):
     return (
         curator.ledger.verify(),
         list(curator.engine.ran),
-        list(curator.kernel.bits.requests),
+        list(curator.dataset.kernel.bits.requests),
         curator.session("alice").answers(),
     )
 
@@ -140,7 +140,7 @@ def test_what_is_public_is_exact_costs_nothing_and_is_the_same_on_every_database
         looks = []
         for curator in curators:
             before = state(curator)
-            unwatched = Curator(curator.catalog, curator.engine.inner, curator.ledger, curator.kernel.bits)
+            unwatched = Curator.open(curator.catalog, curator.engine.inner, curator.ledger, curator.dataset.kernel.bits)
             answer = unwatched.session("alice").sql(text, epsilon=1)
             looks.append((answer.records(), answer.cost, answer.receipt))
             assert state(curator) == before

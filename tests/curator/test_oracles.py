@@ -76,7 +76,7 @@ def test_days_beyond_the_calendar_fail_nothing(catalog, days):
         "items": _empty(catalog, "items", pa.table({})),
     }
     ledger = Ledger.open(":memory:", catalog.budget, {each.name: each.budget for each in catalog.analysts})
-    with Curator(catalog, DuckDB.load(catalog, frames), ledger, SeededBits(0)) as curator:
+    with Curator.open(catalog, DuckDB.load(catalog, frames), ledger, SeededBits(0)) as curator:
         parts = ("WEEK(day)", "YEAR(day)", "EXTRACT(doy FROM day)", "DATE_DIFF('day', day, DATE '2020-01-01')")
         asked = ", ".join(f"COUNT({part})" for part in (*parts, "DATE_TRUNC('week', day)", "day + 10"))
         assert _is_answered(curator.session("alice"), f"SELECT {asked} FROM visits")

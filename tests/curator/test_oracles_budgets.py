@@ -50,7 +50,7 @@ def opened(tmp_path):
         ledger = Ledger.open(
             tmp_path / "ledger.sqlite", catalog.budget, {each.name: each.budget for each in catalog.analysts}
         )
-        curators.append(Curator(catalog, load(catalog, PEOPLE, []), ledger, SeededBits(len(curators))))
+        curators.append(Curator.open(catalog, load(catalog, PEOPLE, []), ledger, SeededBits(len(curators))))
         return curators[-1]
 
     yield curated
@@ -179,7 +179,7 @@ def test_an_answer_of_an_old_version_tells_nothing_of_the_new_data(catalog, tmp_
         declared = replace(catalog, version=number, tables=tuple(tables))
         budgets = {each.name: each.budget for each in declared.analysts}
         ledger = Ledger.open(tmp_path / "ledger.sqlite", declared.budget, budgets)
-        return Curator(declared, load(declared, PEOPLE, []), ledger, SeededBits(number))
+        return Curator.open(declared, load(declared, PEOPLE, []), ledger, SeededBits(number))
 
     with version(1, 0) as old:
         before = old.session("alice").sql("SELECT COUNT(*) AS n FROM visits", epsilon=0.01, request_id="old")

@@ -119,7 +119,7 @@ def test_its_noise_is_laplace_noise_of_the_declared_size(catalog):
     engine, people, sizes = load(catalog, PEOPLE, VISITS), exact(catalog, VISITS), []
     for seed in range(100):
         with Ledger.open(":memory:", Budget(1), {}) as ledger:
-            curator = Curator(catalog, engine, ledger, SeededBits(f"profile {seed}"))
+            curator = Curator.open(catalog, engine, ledger, SeededBits(f"profile {seed}"))
             sizes += np.abs(np.subtract(curator.catalog.table("visits").profile.people, people)).tolist()
     engine.close()
     # |noise| of scale 20 has mean and deviation of about 20; a false alarm is one in 10^8.

@@ -169,6 +169,6 @@ def curated(catalog: Catalog, engine: Engine) -> Iterator[Curator]:
     """A curator over an engine, of whom bob may ask as much as he likes; the engine stays open."""
     ledger = Ledger.open(":memory:", catalog.budget, {each.name: each.budget for each in catalog.analysts})
     try:
-        yield Curator(catalog, engine, ledger, SeededBits(0))
+        yield Curator.open(catalog, engine, ledger, SeededBits(0))
     finally:
         ledger.close()

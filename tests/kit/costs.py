@@ -21,6 +21,7 @@ from adomnia.pricing import vacuity
 from adomnia.session.curator import Curator
 from adomnia.session.ledgers import LEDGER
 from kit import bits
+from kit.altering import alter
 from kit.hospital import load
 
 if TYPE_CHECKING:
@@ -183,7 +184,7 @@ def metered(
     connect, fsync = sqlite3.connect, os.fsync
 
     def draw_the_same() -> None:
-        curator.kernel.bits = bits.SeededBits(0)
+        alter(curator, bits=bits.SeededBits(0))
 
     def count_fsync(descriptor: int) -> None:
         meter.counted["fsyncs"] += 1
@@ -197,5 +198,5 @@ def metered(
     meter.watch_duckdb(engine._running)
     ledger = Ledger.open(folder / LEDGER, catalog.budget, {each.name: each.budget for each in catalog.analysts})
     meter.watch_ledger(ledger)
-    with Curator(catalog, engine, ledger, bits.SeededBits(0)) as curator:
+    with Curator.open(catalog, engine, ledger, bits.SeededBits(0)) as curator:
         yield curator, meter

@@ -9,6 +9,7 @@ from adomnia.engines.check import check_statement
 from adomnia.privacy.losses import loss
 from adomnia.session.known_rows import EarlierAnswers, EarlierCounts
 from adomnia.sql.lower import lower
+from kit.altering import alter
 from kit.reference import exact
 from kit.tables import Database, rows
 
@@ -79,8 +80,8 @@ class _Forgotten(EarlierCounts):
 def public_side(curator: Curator, text: str, price: dict[str, Any]) -> dict[str, Any]:
     """All that an onlooker could see or time of one question, noise aside."""
     curator.engine.ran.clear()
-    curator.kernel.bits.requests.clear()
-    curator.counts = _Forgotten()
+    curator.dataset.kernel.bits.requests.clear()
+    alter(curator, counts=_Forgotten())
     session = curator.session("bob")
     quote = session.price(text, **price)
     answer = session.sql(text, **price, replay=False)
@@ -88,7 +89,7 @@ def public_side(curator: Curator, text: str, price: dict[str, Any]) -> dict[str,
         "quote": repr(quote),
         "plan": lower(text, curator.catalog).identity(quote.price, 1),
         "statements": list(curator.engine.ran),
-        "words": list(curator.kernel.bits.requests),
+        "words": list(curator.dataset.kernel.bits.requests),
         "cost": loss(answer.cost),
         "left": answer.left,
         "columns": [column.name for column in answer.columns],

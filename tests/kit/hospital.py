@@ -263,7 +263,7 @@ def curated(catalog: Catalog, people: Rows, visits: Rows, items: Rows = (), seed
     """A curator over rows in memory, with noise that depends on the seed alone."""
     analysts = {analyst.name: analyst.budget for analyst in catalog.analysts}
     ledger = Ledger.open(":memory:", catalog.budget, analysts)
-    with Curator(catalog, load(catalog, people, visits, items), ledger, CountedBits(seed)) as curator:
+    with Curator.open(catalog, load(catalog, people, visits, items), ledger, CountedBits(seed)) as curator:
         yield curator
 
 

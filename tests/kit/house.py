@@ -180,9 +180,7 @@ def opened(
     memory = AnswerMemory(made.answer_bytes)
 
     def curator_of(place: Path) -> Curator:
-        curator = open_folder(place, limits=made.limits())
-        curator.kernel.wait, curator.admit = time_buckets.wait_for_edge, memory.admit
-        return curator
+        return open_folder(place, limits=made.limits()).serve(time_buckets.wait_for_edge, memory.admit)
 
     dataset = ServedDataset(folder, curator_of)
     notes = ThreadPoolExecutor(1)

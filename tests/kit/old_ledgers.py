@@ -100,7 +100,7 @@ def write_ledger(folder: Path) -> None:
         colours = ("blue", "brown", "green")
         people = [each | {"eye_color": colours[place % 3]} for place, each in enumerate(PEOPLE)]
         engine = load(catalog, people, VISITS)
-        with Curator(catalog, engine, open_ledger(catalog, path), SeededBits("old")) as curator:
+        with Curator.open(catalog, engine, open_ledger(catalog, path), SeededBits("old")) as curator:
             answers = [_ask(curator, asked) for asked in _list_asked()]
         with closing(sqlite3.connect(path)) as database:
             (folder / "ledger.sql").write_text("".join(f"{line}\n" for line in _dump(database)))
@@ -169,7 +169,7 @@ def open_old(name: str, place: Path) -> Iterator[Curator]:
         (newest,) = database.execute("SELECT sequence, body FROM entries ORDER BY sequence DESC LIMIT 1")
     Anchor(path).create(Head(newest[0], digest(newest[1].encode())))
     engine = load_engine().load(catalog, mock.frames(catalog))
-    with Curator(catalog, engine, open_ledger(catalog, path), SeededBits("new")) as curator:
+    with Curator.open(catalog, engine, open_ledger(catalog, path), SeededBits("new")) as curator:
         yield curator
 
 

@@ -21,6 +21,7 @@ from adomnia.privacy.events import Pure
 from adomnia.privacy.losses import loss
 from adomnia.session.batch import Batch
 from kit import house
+from kit.altering import altered
 from kit.waiting import HANG_SECONDS, wait_until
 
 if TYPE_CHECKING:
@@ -80,10 +81,8 @@ class Slow:
 
 def warm_up(opened: house.House) -> None:
     """Import and compile whatever the first question needs, without waiting for an edge."""
-    with opened.services.dataset.curator() as curator:
-        wait, curator.kernel.wait = curator.kernel.wait, lambda _started: None
+    with opened.services.dataset.curator() as curator, altered(curator, wait=lambda _started: None):
         opened.query("carol", AGES.format(100))
-        curator.kernel.wait = wait
 
 
 @contextmanager

@@ -37,6 +37,10 @@ def program():
     return build
 
 
+def summarize(program, results, noise):
+    return program.estimate(program.summary.release(results, program.price, SeededBits(noise)))
+
+
 @pytest.mark.parametrize(("aggregate", "epsilon"), [("average", SURE), ("median", 19)])
 def test_a_function_of_blocks_is_summed_up(own, aggregate, epsilon):
     answer = own.sample_and_aggregate(
@@ -51,7 +55,7 @@ def test_a_function_of_blocks_is_summed_up(own, aggregate, epsilon):
 
 def test_a_median_is_not_moved_by_a_few_odd_blocks(program):
     results = np.concatenate([np.linspace(20.5, 21.5, 190), np.full(10, 100.0)])
-    estimate = program("median", epsilon=4, blocks=200).measure(results, SeededBits(3))
+    estimate = summarize(program("median", epsilon=4, blocks=200), results, 3)
     (lower,), (upper,) = estimate.interval(0.95, 1)
     assert 20.5 < lower < estimate.values[0] < upper < 21.5
 
@@ -165,7 +169,7 @@ def test_what_cannot_be_asked_is_refused_and_free(own, options, says):
 def test_the_noise_of_an_average_hides_a_block_that_goes_from_end_to_end(program, epsilon, blocks):
     # Replacing one result moves the average by width / blocks: Laplace noise of that over epsilon, and not of half.
     built = program(epsilon=epsilon, blocks=blocks, bounds=(0, 1000))
-    (lower,), (upper,) = built.measure(np.full(blocks, 500.0), SeededBits(1)).interval(1 - exp(-3), 1)
+    (lower,), (upper,) = summarize(built, np.full(blocks, 500.0), 1).interval(1 - exp(-3), 1)
     assert upper - lower == pytest.approx(2 * 3 * 1000 / (epsilon * blocks), rel=1e-3)
 
 
@@ -173,7 +177,7 @@ def test_the_noise_of_an_average_hides_a_block_that_goes_from_end_to_end(program
 def test_an_interval_holds_results_between_the_steps_of_the_grid(program, aggregate):
     built = program(aggregate, epsilon=19, blocks=400, bounds=(0, 1))
     between = (built.domain.middle + 0.49) * float(built.domain.step)
-    (lower,), (upper,) = built.measure(np.full(400, between), SeededBits(2)).interval(0.999, 1)
+    (lower,), (upper,) = summarize(built, np.full(400, between), 2).interval(0.999, 1)
     assert lower <= between <= upper
 
 

@@ -38,8 +38,8 @@ def stored_by_the_first_version(session, text, price):
         identity = batch.unpriced_identity(plans, curator.catalog, who, FIRST)
     else:
         identity = batch.identity(priced, who)
-    paid = pay(curator.kernel, PaymentRequest(session.analyst, request, identity, batch.to_text()), priced)
-    ((evaluated,), _) = measure(curator.kernel, paid, lambda evaluated: (evaluated, None))
+    paid = pay(curator.dataset.kernel, PaymentRequest(session.analyst, request, identity, batch.to_text()), priced)
+    ((evaluated,), _) = measure(curator.dataset.kernel, paid, lambda evaluated: (evaluated, None))
     return request, [result.values for result in evaluated.results.values()]
 
 

@@ -10,6 +10,7 @@ import adomnia
 from adomnia.errors import Refusal
 from adomnia.pricing.bills import format_cost
 from adomnia.pricing.questions import Question
+from kit.altering import alter
 from kit.hospital import curated, declare, write
 from kit.released import PEOPLE, PUBLISHING
 
@@ -119,7 +120,7 @@ def test_without_any_release_it_is_refused(alice):
 
 
 def test_a_release_of_another_version_of_the_data_answers_nothing(released, asking):
-    released.kernel.catalog = replace(released.catalog, version=2)
+    alter(released, catalog=replace(released.catalog, version=2))
     with pytest.raises(Refusal, match="of version 1 of the data"):
         asking.sql("SELECT COUNT(*) FROM people WHERE age >= 8", from_release=True)
 

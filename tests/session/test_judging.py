@@ -24,7 +24,9 @@ def workers(tmp_path):
     catalog = replace(declare(tmp_path / "hospital"), vacuous_answers="refuse")
     budgets = {analyst.name: analyst.budget for analyst in catalog.analysts}
     curators = [
-        Curator(catalog, load(catalog, PEOPLE, []), Ledger.open(tmp_path / "ledger", catalog.budget, budgets), bits)
+        Curator.open(
+            catalog, load(catalog, PEOPLE, []), Ledger.open(tmp_path / "ledger", catalog.budget, budgets), bits
+        )
         for bits in (SeededBits("one"), SeededBits("other"))
     ]
     yield [curator.session("alice") for curator in curators]

@@ -30,7 +30,7 @@ def read_anew(session):
 
 def remembered(session):
     curator = session._curator
-    return curator.counts.remember(session.analyst, curator.ledger, curator.catalog, session._recall)
+    return curator.dataset.counts.remember(session.analyst, curator.ledger, curator.catalog, session._recall)
 
 
 @pytest.fixture

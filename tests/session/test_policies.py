@@ -15,6 +15,7 @@ from adomnia.privacy.amounts import EPSILON_UNIT
 from adomnia.privacy.filters import Budget
 from adomnia.privacy.losses import loss
 from adomnia.work import Work, limit
+from kit.altering import alter
 from kit.hospital import curated, person
 
 COUNT = "SELECT COUNT(*) AS n FROM people"
@@ -187,7 +188,7 @@ def test_an_answer_is_not_taken_for_that_of_other_caps(curator):
     alice.sql(COUNT)
     profile = Profile((0, 1, 2), (30, 10), Fraction(1))
     tables = (replace(curator.catalog.tables[0], profile=profile), *curator.catalog.tables[1:])
-    curator.kernel.catalog = replace(curator.catalog, tables=tables)
+    alter(curator, catalog=replace(curator.catalog, tables=tables))
     assert not alice.sql(COUNT).replayed
 
 

@@ -22,6 +22,7 @@ from adomnia.session.public import read_public_columns
 from adomnia.sql.lower import plan_question
 from adomnia.sql.reading.parse import parse
 from adomnia.work import Abandoned, Work, limit
+from kit.altering import alter
 from kit.hospital import LINKED, curated, declare, person, visit
 
 EAST = View("east", "SELECT city, population FROM cities WHERE region = 'East'")
@@ -36,7 +37,7 @@ def linked(tmp_path_factory):
 @pytest.fixture
 def curator(linked):
     with curated(linked, [person(1, city="Oslo")], [visit(1, cost=5.0)]) as fresh:
-        fresh.kernel.engine = fresh.engine.inner
+        alter(fresh, engine=fresh.engine.inner)
         yield fresh
 
 
@@ -176,13 +177,13 @@ def test_they_cost_nothing_and_leave_no_trace(alice, curator):
     assert (answer.cost, answer.receipt, answer.replayed) == (None, None, False)
     assert answer.left == curator.ledger.left("alice")
     assert curator.ledger.verify() == before
-    assert curator.kernel.bits.requests == []
+    assert curator.dataset.kernel.bits.requests == []
     assert alice.answers() == []
 
 
 def test_they_do_not_depend_on_anybody(linked, alice):
     with curated(linked, [], []) as empty:
-        empty.kernel.engine = empty.engine.inner
+        alter(empty, engine=empty.engine.inner)
         assert empty.session("alice").sql(SHADOWED).records() == alice.sql(SHADOWED).records()
 
 

@@ -16,7 +16,7 @@ QUESTION = "SELECT * FROM marginals((SELECT age, sex, city, member FROM people),
 def released(curator):
     curator.release("Ages", QUESTION, rho=0.5)
     curator.engine.ran.clear()
-    curator.kernel.bits.requests.clear()
+    curator.dataset.kernel.bits.requests.clear()
     return curator
 
 
@@ -34,7 +34,7 @@ def test_an_answer_touches_neither_budget_nor_data_nor_noise(asking, released):
     assert (released.ledger.account(), released.ledger.account("alice")) == before
     assert asking.answers() == []
     assert released.engine.ran == []
-    assert released.kernel.bits.requests == []
+    assert released.dataset.kernel.bits.requests == []
 
 
 def test_an_answer_says_where_it_is_from_and_what_its_interval_holds(asking):

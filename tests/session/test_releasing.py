@@ -575,7 +575,7 @@ def test_the_published_counts_are_near_the_truth_at_a_high_price(alice):
 def test_a_release_that_this_code_would_make_another_of_is_not_built_again(curator, alice):
     alice.release("counts", QUESTION, epsilon=1)
     alice.release("own", OTHER, epsilon=1, private=True)
-    curator.releases._known.clear()
+    curator.dataset.releases._known.clear()
     with patch.object(replaying, "draft_answers", side_effect=ZeroDivisionError):
         for make in (
             lambda: alice.open_release("counts"),
@@ -588,4 +588,4 @@ def test_a_release_that_this_code_would_make_another_of_is_not_built_again(curat
 def test_a_release_is_made_of_what_was_paid_for(curator):
     answer = replace(curator.session("bob").sql("SELECT COUNT(*) FROM people", epsilon=1), receipt=None)
     with pytest.raises(TypeError, match="must have a receipt"):
-        keep_release(curator, "x", None, answer, None, made_by="bob", private=True)
+        keep_release(curator.dataset, "x", None, answer, None, made_by="bob", private=True)

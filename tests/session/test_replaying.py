@@ -17,6 +17,7 @@ from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.privacy.filters import Budget
 from adomnia.session import replaying, sizes
 from adomnia.session.replaying import recall_stored, replay_answers
+from kit.altering import alter, altered
 from kit.newer_code import other_intervals, other_rounds
 from kit.old_ledgers import describe
 
@@ -104,10 +105,8 @@ def test_a_batch_is_shown_as_it_was_given(alice):
 
 def test_an_answer_whose_price_a_policy_sets_is_shown_as_it_was_given(curator):
     analysts = (Analyst("dora", Budget(10), Policy("equal_split", questions=5)),)
-    curator.kernel.catalog = replace(curator.catalog, analysts=analysts)
-    with patch.object(
-        curator.kernel, "ledger", type(curator.ledger).open(":memory:", Budget(10), {"dora": Budget(10)})
-    ):
+    alter(curator, catalog=replace(curator.catalog, analysts=analysts))
+    with altered(curator, ledger=type(curator.ledger).open(":memory:", Budget(10), {"dora": Budget(10)})):
         dora = curator.session("dora")
         first = dora.sql(QUANTILES)
         with other_rounds():
@@ -195,10 +194,10 @@ def test_a_damaged_result_is_a_failure_and_no_answer(alice, place):
 
 
 def test_a_count_that_is_stored_at_another_level_says_nothing_of_the_number_of_rows(alice):
-    alice._curator.kernel.catalog = replace(alice._curator.catalog, vacuous_answers="refuse")
+    alter(alice._curator, catalog=replace(alice._curator.catalog, vacuous_answers="refuse"))
     alice.sql("SELECT COUNT(*) AS n FROM people", epsilon=1, confidence=0.5)
     with other_intervals():
-        alice._curator.counts._known.clear()
+        alice._curator.dataset.counts._known.clear()
         assert alice.price("SELECT AVG(age) FROM people", epsilon=5)
 
 
@@ -255,7 +254,7 @@ def test_what_somebody_else_asked_for_is_not_recalled_under_another_catalog(alic
     alice.sql("SELECT COUNT(*) AS alices_own_word FROM people", epsilon=3, request_id="first")
     assert bob.sql("SELECT COUNT(*) AS n FROM people", epsilon=3, request_id="second").replayed
     catalog = replace(alice._curator.catalog, tables=())
-    with patch.object(alice._curator.kernel, "catalog", catalog):
+    with altered(alice._curator, catalog=catalog):
         assert alice.answer("first").columns[0].name == "alices_own_word"
         with pytest.raises(Refusal) as refused:
             bob.answer("second")

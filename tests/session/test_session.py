@@ -21,6 +21,7 @@ from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.privacy.amounts import EPSILON_UNIT
 from adomnia.privacy.events import Composed, Concentrated, Pure
 from adomnia.privacy.losses import loss
+from kit.altering import alter
 from kit.waiting import HANG_SECONDS
 
 COUNT = "SELECT COUNT(*) FROM people"
@@ -428,7 +429,7 @@ def test_a_failed_request_fails_for_ever_and_its_question_can_be_paid_for_again(
 def test_every_part_that_fails_fails_alike(alice, monkeypatch, part):
     curator = alice._curator
     where = {
-        "bits": (curator.kernel.bits, "words"),
+        "bits": (curator.dataset.kernel.bits, "words"),
         "commit": (curator.ledger, "_commit"),
     }
     monkeypatch.setattr(*where[part], leaking)
@@ -479,7 +480,7 @@ def test_nobody_sees_that_a_question_ended_before_it_has_waited(alice, bob, monk
         monkeypatch.setattr(curator.engine, "run", leaking)
 
     def wait(started):
-        curator.kernel.wait = lambda _: None
+        alter(curator, wait=lambda _: None)
         with pytest.raises(Failure):
             alice.answer("mine")
         assert alice.answers() == []
@@ -489,7 +490,7 @@ def test_nobody_sees_that_a_question_ended_before_it_has_waited(alice, bob, monk
         assert seen == []
         seen.append(asked <= started <= monotonic())
 
-    curator.kernel.wait = wait
+    alter(curator, wait=wait)
     with pytest.raises(Failure) if fails else nullcontext():
         alice.sql(COUNT, epsilon=0.5, request_id="mine")
     assert equal.ident is not None
@@ -600,12 +601,12 @@ def test_nobody_gets_an_answer_that_is_not_theirs(alice, bob):
 def test_an_answer_survives_a_new_version_and_the_catalog_that_it_meant(alice):
     first = alice.sql(GROUPED, epsilon=0.5, request_id="mine")
     curator = alice._curator
-    curator.kernel.catalog = replace(curator.catalog, version=2)
+    alter(curator, catalog=replace(curator.catalog, version=2))
     assert shown(alice.answer("mine")) == shown(first)
     fewer = [replace(table, columns=table.columns[:2]) for table in curator.catalog.tables]
     wider = [replace(table, rows_per_person=table.rows_per_person + 1) for table in curator.catalog.tables]
     for tables in (fewer, wider):
-        curator.kernel.catalog = replace(curator.catalog, tables=tuple(tables))
+        alter(curator, catalog=replace(curator.catalog, tables=tuple(tables)))
         again = alice.answer("mine")
         assert shown(again) == shown(first)
         assert again.notes[0].startswith("This answer is shown as version 0.1.0 of Ad Omnia gave it: the catalog means")

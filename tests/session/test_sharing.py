@@ -27,6 +27,7 @@ from adomnia.session.batch import Batch
 from adomnia.session.sharing import find_offer
 from adomnia.work import Work, limit
 from kit import hospital
+from kit.altering import alter, altered
 from kit.newer_code import newer_version, other_intervals
 from kit.postgres import durable_server
 
@@ -220,7 +221,7 @@ def test_what_was_measured_afresh_is_nobody_elses(curator):
 
 def test_another_version_of_the_data_is_another_answer(curator):
     curator.session("bob").sql(BY_SEX, epsilon=0.5)
-    curator.kernel.catalog = replace(curator.catalog, version=2)
+    alter(curator, catalog=replace(curator.catalog, version=2))
     assert "version 1" in refused(curator, curator.ledger.answers("bob")[0], "dave").why
 
 
@@ -491,7 +492,7 @@ def test_every_store_lets_an_answer_be_checked_before_it_debits(curator, place, 
     budgets = {analyst.name: analyst.budget for analyst in curator.catalog.analysts}
     with (
         Ledger.open(place, curator.catalog.budget, budgets) as ledger,
-        patch.object(curator.kernel, "ledger", ledger),
+        altered(curator, ledger=ledger),
         newer_version(nullcontext),
     ):
         curator.session(payer).sql(BY_SEX, **price)

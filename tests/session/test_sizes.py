@@ -16,6 +16,7 @@ from adomnia.catalog.model import Quota
 from adomnia.curator.measurements import Record
 from adomnia.errors import Refusal
 from adomnia.session.sizes import ENTRY_BYTES, FOUND_BYTES, LARGE_NUMBER_BYTES, NUMBER_BYTES, bound_results
+from kit.altering import alter
 
 COUNT = "SELECT COUNT(*) AS n FROM people"
 GROUPED = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
@@ -40,7 +41,7 @@ QUESTIONS = {
 def sizes(curator):
     """What the curator was asked to admit."""
     admitted = []
-    curator.admit = admitted.append
+    alter(curator, admit=admitted.append)
     return admitted
 
 
@@ -50,7 +51,7 @@ def allow(curator, name, **quota):
         replace(each, quota=replace(each.quota, **quota)) if each.name == name else each
         for each in curator.catalog.analysts
     )
-    curator.kernel.catalog = replace(curator.catalog, analysts=analysts)
+    alter(curator, catalog=replace(curator.catalog, analysts=analysts))
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
@@ -91,7 +92,7 @@ def test_what_is_not_admitted_costs_nothing(curator, alice):
     def refuse(_size):
         raise Refusal("The server", "has no room", "wait")
 
-    curator.admit = refuse
+    alter(curator, admit=refuse)
     with pytest.raises(Refusal, match="has no room"):
         alice.sql(COUNT, epsilon=1, request_id="mine")
     assert (alice.budget().personal.spent.epsilon_units, alice.answers()) == (0, [])
@@ -135,7 +136,7 @@ def test_a_large_answer_takes_no_more_memory_than_is_counted_for_it(aggregate, r
     table = pa.table({"a": k % 60, "b": k // 60 % 200, "x": (k // 12_000 * 7 + k % 60) % 50})
     session = adomnia.protect(table, unit="row", epsilon=100, bounds={"a": (0, 59), "b": (0, 199), "x": (0, 49)})
     sizes = []
-    session._curator.admit = sizes.append
+    alter(session._curator, admit=sizes.append)
     session.sql(f"SELECT b, {aggregate} AS v FROM data GROUP BY b", epsilon=1)  # what is loaded once
     tracemalloc.start()
     try:

@@ -182,7 +182,7 @@ def test_what_somebody_else_was_told_is_not_known():
     curator = session._curator
     other = replace(curator.catalog.analysts[0], name="bob")
     catalog = replace(curator.catalog, analysts=(*curator.catalog.analysts, other))
-    shared = Curator(catalog, curator.engine, open_ledger(catalog, ":memory:"), curator.kernel.bits)
+    shared = Curator.open(catalog, curator.engine, open_ledger(catalog, ":memory:"), curator.dataset.kernel.bits)
     shared.session("you").sql(COUNT, epsilon=1)
     assert shared.session("you").price(COUNT, epsilon=0.01).vacuous
     assert shared.session("bob").price(COUNT, epsilon=0.01).vacuous == ()
@@ -204,7 +204,9 @@ def test_a_refusal_is_the_same_for_other_rows():
 def test_the_owner_may_have_it_only_said(session):
     curator = session._curator
     catalog = replace(curator.catalog, vacuous_answers="warn")
-    lenient = Curator(catalog, curator.engine, open_ledger(catalog, ":memory:"), curator.kernel.bits).session("you")
+    lenient = Curator.open(
+        catalog, curator.engine, open_ledger(catalog, ":memory:"), curator.dataset.kernel.bits
+    ).session("you")
     assert lenient.sql(COUNT, epsilon=0.001).notes[0].startswith("n says almost nothing")
 
 
@@ -221,7 +223,9 @@ def test_a_price_that_a_policy_sets_is_judged_too(session):
     curator = session._curator
     policy = replace(curator.catalog.analysts[0].policy, name="equal_split", questions=100_000)
     catalog = replace(curator.catalog, analysts=(replace(curator.catalog.analysts[0], policy=policy),))
-    ruled = Curator(catalog, curator.engine, open_ledger(catalog, ":memory:"), curator.kernel.bits).session("you")
+    ruled = Curator.open(
+        catalog, curator.engine, open_ledger(catalog, ":memory:"), curator.dataset.kernel.bits
+    ).session("you")
     with pytest.raises(Refusal, match=r"^n would say almost nothing"):
         ruled.sql(COUNT)
     answer = ruled.sql(COUNT, anyway=True)

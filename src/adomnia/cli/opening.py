@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from adomnia.cli.progress import show_progress
 from adomnia.ledger.schema import explain_errors
 from adomnia.session.agreement import check_current
-from adomnia.session.curator import MEMORY, STATE, open_folder, open_ledger, read_catalog, rehearse
+from adomnia.session.curator import MEMORY, STATE, Curator, open_folder, open_ledger, read_catalog, rehearse
 from adomnia.session.ledgers import place_ledger
 from adomnia.session.release_store import FOLDER, ReleaseStore
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog
     from adomnia.ledger import Ledger
     from adomnia.session.contract import Session
-    from adomnia.session.curator import Curator
 
 
 @contextmanager
@@ -55,12 +55,8 @@ def open_accounts(folder: Path) -> Iterator[tuple[Catalog, Ledger]]:
 def open_for_quotes(folder: Path, analyst: str | None) -> Iterator[Session]:
     """A session that prices and explains as the real one would: made-up rows, and the accounts as they are."""
     with open_accounts(folder) as (catalog, accounts), rehearse(catalog) as curator:
-        in_memory, curator.kernel.ledger = curator.ledger, accounts
-        curator.releases = ReleaseStore(folder / STATE / FOLDER)
-        try:
-            yield open_session(curator, analyst)
-        finally:
-            curator.kernel.ledger = in_memory
+        kernel, releases = replace(curator.dataset.kernel, ledger=accounts), ReleaseStore(folder / STATE / FOLDER)
+        yield open_session(Curator(replace(curator.dataset, kernel=kernel, releases=releases)), analyst)
 
 
 def open_session(curator: Curator, analyst: str | None) -> Session:

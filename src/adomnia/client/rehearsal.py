@@ -27,7 +27,7 @@ def rehearse_remote(catalog: Catalog, ask: Callable[[str], Answer]) -> Curator:
     frames = mock.frames(catalog)
     frames |= {table.name: _read_rows(table, ask) for table in catalog.tables if table.public and table.columns}
     free = replace(catalog, vacuous_answers="warn")
-    return Curator(free, load_engine().load(catalog, frames), open_ledger(catalog, MEMORY), SystemBits())
+    return Curator.open(free, load_engine().load(catalog, frames), open_ledger(catalog, MEMORY), SystemBits())
 
 
 def _read_rows(table: Table, ask: Callable[[str], Answer]) -> pa.Table:

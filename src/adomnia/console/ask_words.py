@@ -36,7 +36,7 @@ async def ask_words(request: Request, dataset: str | None = None) -> Response:
     """The words of the dataset: all of them are public, but for the names of releases that one keeps for oneself."""
     name = visitor_of(request).name
     found = await ask_free(
-        request, dataset, lambda curator: encode_json(list_words(curator.catalog, list_releases(curator, name)))
+        request, dataset, lambda curator: encode_json(list_words(curator.catalog, list_releases(curator.dataset, name)))
     )
     if isinstance(found, Response):
         return found

@@ -13,7 +13,7 @@ def at_once(_started: float) -> None:
     """Wait for nothing: whoever asks may see how long an answer took."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Kernel:
     """One dataset, as the kernel sees it.
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from adomnia.ledger.requests import Receipt
     from adomnia.pricing.questions import Priced
     from adomnia.privacy.events import Event
+    from adomnia.privacy.queries import Query
     from adomnia.statistics.contract import Result, Statistic
 
 _log = logging.getLogger("adomnia.curator")
@@ -92,25 +93,33 @@ def pay(
     `check` refuses another analyst's answer that might not be shown as it is asked for, while nothing is paid for it.
     """
     statements = prove(kernel, priced)
+    paid = reserve(kernel, request, cost(priced), check)
+    return Reservation(paid, priced, statements) if isinstance(paid, Hold) else paid
+
+
+def reserve(
+    kernel: Kernel, request: PaymentRequest, event: Event, check: Callable[[SharedForm], None] | None = None
+) -> Hold | StoredAnswer:
+    """Debit whoever pays; or the answer that was paid for before."""
     if not kernel.engine.is_reachable():  # what fails after the debit is paid for, whatever the reason
         fix = "ask again in a moment; nothing was paid"
         raise Unavailable("The database of the index", "cannot be reached", fix)
-    reserve = partial(
+    debit = partial(
         kernel.ledger.reserve,
         request.analyst,
         request.request_id,
         request.identity,
-        cost(priced),
+        event,
         asked=request.asked,
         storage=request.storage,
         seen=request.seen,
     )
-    paid = reserve(source=request.source, check_first=check is not None)
+    paid = debit(source=request.source, check_first=check is not None)
     if check is not None and isinstance(paid, UnpaidAnswer):
         check(_describe_form(paid, request.request_id))  # outside of the transaction, which others wait for
-        paid = reserve(source=paid.receipt.key)
+        paid = debit(source=paid.receipt.key)
     assert not isinstance(paid, UnpaidAnswer)  # noqa: S101 - nobody else is given one
-    return Reservation(paid, priced, statements) if isinstance(paid, Hold) else paid
+    return paid
 
 
 def _describe_form(unpaid: UnpaidAnswer, request_id: str) -> SharedForm:
@@ -124,22 +133,41 @@ def _describe_form(unpaid: UnpaidAnswer, request_id: str) -> SharedForm:
 
 
 def measure(kernel: Kernel, paid: Reservation, show: Show[_Shown]) -> tuple[_Shown, Receipt]:
-    """What is shown of what was measured, once both are kept.
+    """What is shown of what was measured, once both are kept."""
+
+    def work() -> tuple[_Shown, Record]:
+        executor = Executor(kernel.engine, paid.statements, paid.hold.event, kernel.bits)
+        shown, results = show(evaluate(paid.priced, executor))
+        return shown, replace(executor.record, results=results)
+
+    return keep(kernel, paid.hold, work)
+
+
+def keep(kernel: Kernel, hold: Hold, work: Callable[[], tuple[_Shown, Record]]) -> tuple[_Shown, Receipt]:
+    """What work that is paid for gives, once its record is kept.
 
     A Failure where anything went wrong: what did may depend on data.
     """
-    request, started = paid.hold.receipt.request_id, monotonic()
+    request, started = hold.receipt.request_id, monotonic()
     with allow():  # what is paid for is measured to its end
-        released, receipt = _release(kernel, paid, show), None
+        released, receipt = _try(request, work), None
     kernel.wait(started)  # before the answer is kept: once it is, anybody who asks again sees that it ended
     try:
-        receipt = None if released is None else paid.hold.commit(released[1].to_bytes())
-    except Exception as fault:  # noqa: BLE001 - see _release
+        receipt = None if released is None else hold.commit(released[1].to_bytes())
+    except Exception as fault:  # noqa: BLE001 - see _try
         _log.error("Request %s was not committed: %s", request, type(fault).__name__)
     if released is None or receipt is None:
         # Outside of every except block: a cause would travel with it, and causes may quote data.
         raise Failure(request)
     return released[0], receipt
+
+
+def _try(request: str, work: Callable[[], _Shown]) -> _Shown | None:
+    try:
+        return work()
+    except Exception as fault:  # noqa: BLE001 - whatever it is, only the operator's log hears its name
+        _log.error("Request %s failed: %s", request, type(fault).__name__)
+        return None
 
 
 def read_record(stored: StoredAnswer) -> Record:
@@ -163,11 +191,15 @@ def replay(priced: Sequence[Priced], record: Record) -> list[Evaluated] | None:
 
 def prove(kernel: Kernel, priced: Sequence[Priced]) -> Statements:
     """The second look, taken before anything is paid: what it cannot prove is refused, not charged."""
-    statements = Statements(kernel.engine, kernel.catalog)
     wanted = [measure.query for each in priced for measure in list_measures(each.plan, each.price)]
-    wanted += [finding.query for finding in list_findings(priced)]
+    return prove_queries(kernel, [*wanted, *(finding.query for finding in list_findings(priced))])
+
+
+def prove_queries(kernel: Kernel, queries: Sequence[Query]) -> Statements:
+    """The same for queries that are not of a question."""
+    statements = Statements(kernel.engine, kernel.catalog)
     try:
-        statements.of(wanted)
+        statements.of(queries)
     except (ValueError, Failure):
         why = "cannot be proved private by a second look at it"
         fix = "use smaller constants or a simpler expression"
@@ -184,13 +216,3 @@ def evaluate(priced: Sequence[Priced], measurer: Measurer) -> list[Evaluated]:
     ]
     values = iter(drive([pair for each in known for pair in split_price(each.plan, each.price)], measurer))
     return [Evaluated(each, {statistic: next(values) for statistic in each.plan.statistics}) for each in known]
-
-
-def _release(kernel: Kernel, paid: Reservation, show: Show[_Shown]) -> tuple[_Shown, Record] | None:
-    executor = Executor(kernel.engine, paid.statements, paid.hold.event, kernel.bits)
-    try:
-        shown, results = show(evaluate(paid.priced, executor))
-        return shown, replace(executor.record, results=results)
-    except Exception as fault:  # noqa: BLE001 - whatever it is, only the operator's log hears its name
-        _log.error("Request %s failed: %s", paid.hold.receipt.request_id, type(fault).__name__)
-        return None

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from adomnia.catalog.model import Profile
-from adomnia.curator.executor import Executor, Statements
-from adomnia.curator.measurements import Record
+from adomnia.curator.executor import Executor
+from adomnia.curator.paying import PaymentRequest, keep, prove_queries, read_record, reserve
 from adomnia.errors import Failure, Refusal
 from adomnia.ledger import Hold
 from adomnia.plans.canonical import canonical
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from adomnia.catalog.model import Catalog, Table
     from adomnia.curator.kernel import Kernel
+    from adomnia.curator.measurements import Record
 
 _ATTEMPTS = 2  # what was cut off is paid for again at the next open, but once: what always fails must drain no budget
 _log = logging.getLogger("adomnia.curator")
@@ -43,7 +45,7 @@ def _with_profile(kernel: Kernel, table: Table, progress: Callable[[str, float],
     measure = Measure(profile_query(table), Pure(table.profile_epsilon))
     plan = sha256(canonical(("profile", measure.query, measure.price, kernel.catalog.version))).digest()
     try:
-        record = _released(kernel, measure, plan, lambda: progress(f"how many rows people have in {table.name}", 1.0))
+        record = _measure(kernel, measure, plan, lambda: progress(f"how many rows people have in {table.name}", 1.0))
     except (Refusal, Failure) as reason:
         _log.warning("Table %s has no contribution profile, so its largest cap is used: %s", table.name, reason)
         return table
@@ -51,28 +53,24 @@ def _with_profile(kernel: Kernel, table: Table, progress: Callable[[str, float],
     return replace(table, profile=Profile(profile_edges(table.rows_per_person), people, table.profile_epsilon))
 
 
-def _released(kernel: Kernel, measure: Measure, plan: bytes, begin: Callable[[], None]) -> Record:
+def _measure(kernel: Kernel, measure: Measure, plan: bytes, begin: Callable[[], None]) -> Record:
     """The noisy histogram: the stored one, or one that is paid for now."""
     check_drawable(measure, measure.price)
-    statements = Statements(kernel.engine, kernel.catalog)
-    statements.of([measure.query])
+    statements = prove_queries(kernel, [measure.query])
     for attempt in range(_ATTEMPTS):
-        request = f"dataset:profile:{plan.hex()}:{attempt}"
-        try:
-            paid = kernel.ledger.reserve(None, request, plan, measure.price)
-        except Failure:  # an earlier open paid for this one and was cut off
-            continue
-        if not isinstance(paid, Hold):
-            return Record.from_bytes(paid.payload)
-        begin()
-        executor = Executor(kernel.engine, statements, paid.event, kernel.bits)
-        try:
-            executor.measure((measure,))
-        except Exception as fault:  # noqa: BLE001 - whatever it is may quote data, and only its name is told
-            name = type(fault).__name__
-        else:
-            paid.commit(executor.record.to_bytes())
-            return executor.record
-        _log.error("Request %s failed: %s", request, name)
-        break
-    raise Failure(request)
+        request = PaymentRequest(None, f"dataset:profile:{plan.hex()}:{attempt}", plan, asked="")
+        with suppress(Failure):  # of an earlier open, which paid for this one and was cut off
+            paid = reserve(kernel, request, measure.price)
+            break
+    else:
+        raise Failure(request.request_id)
+    if not isinstance(paid, Hold):
+        return read_record(paid)
+    begin()
+    executor = Executor(kernel.engine, statements, paid.event, kernel.bits)
+
+    def work() -> tuple[Record, Record]:
+        executor.measure((measure,))
+        return executor.record, executor.record
+
+    return keep(kernel, paid, work)[0]

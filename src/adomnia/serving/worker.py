@@ -131,9 +131,8 @@ def _open_dataset(  # noqa: PLR0913, PLR0917 - what a dataset is connected with
             why = "says that ledger and users are somewhere else now"
             raise Refusal(FILE, why, "restart the server, or put [ledger] and name back as they were")
         curator = open_folder(folder, lambda step, share: channel.send(step=step, share=share), settings.limits())
-        curator.kernel.wait, curator.admit = time_buckets.wait_for_edge, memory.admit
         curator.ledger.report_errors(metrics.count_ledger_error)
-        return curator
+        return curator.serve(time_buckets.wait_for_edge, memory.admit)
 
     return ServedDataset(settings.folder, open_curator, lambda level, why: logs.write(level, event="catalog", why=why))
 

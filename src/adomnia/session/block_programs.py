@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-import json
-import logging
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from math import inf, isnan, nan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from adomnia.curator.estimating import round_to_grid
-from adomnia.engines.registry import load_engine
-from adomnia.errors import Failure, Refusal
-from adomnia.ledger import Hold
+from adomnia.curator.block_results import BlockSummary, Kind, sum_up_blocks
+from adomnia.curator.paying import PaymentRequest
+from adomnia.errors import Refusal
 from adomnia.plans.canonical import canonical
 from adomnia.pricing.payment import check_confidence
+from adomnia.pricing.quotes import check_drawable
 from adomnia.privacy.amounts import show_up
 from adomnia.privacy.domains import Numbers
-from adomnia.privacy.estimates import furthest_step
-from adomnia.privacy.filters import Budget
 from adomnia.privacy.units import ROW
 from adomnia.session.answer import Answer
 from adomnia.session.columns import ValueColumn
-from adomnia.session.curator import MEMORY, Curator, open_ledger
-from adomnia.session.declared import TABLE, Declared
+from adomnia.session.declared import TABLE
 from adomnia.session.people_blocks import cut_into_blocks
 from adomnia.session.programs import run_program
-from adomnia.session.protect import OWNER, protect_tables
+from adomnia.session.protect import OWNER
 from adomnia.session.request_ids import choose_request_id
 from adomnia.statistics.contract import Estimate
 
@@ -40,15 +36,13 @@ if TYPE_CHECKING:
 
     from adomnia.catalog.model import Catalog
     from adomnia.curator.kernel import Kernel
-    from adomnia.noise import Bits, Integers
+    from adomnia.noise import Bits
     from adomnia.privacy.events import Pure
-    from adomnia.statistics.contract import Bounds
+    from adomnia.statistics.contract import Bounds, Measured
 
-_QUESTIONS = {"average": "SELECT SUM(off) AS estimate FROM data", "median": "SELECT MEDIAN(off) AS estimate FROM data"}
 _MOST_BLOCKS = 10_000  # each is a process
 _COARSER = 2**9  # the steps of a median: 2**11 to 2**12 between the bounds
 _HALF_STEP = 0.5  # so far does rounding move a result
-_log = logging.getLogger("adomnia.curator")
 
 
 @dataclass(frozen=True)
@@ -64,7 +58,7 @@ class BlockProgram:
     function: Callable[[Any], object]
     blocks: int
     domain: Numbers
-    aggregate: str
+    aggregate: Kind
     price: Pure
     time_limit_seconds: float
 
@@ -73,7 +67,7 @@ class BlockProgram:
             raise TypeError(f"sample_and_aggregate function must be callable, got {type(self.function).__name__}.")
         if type(self.blocks) is not int or not 2 <= self.blocks <= _MOST_BLOCKS:
             raise ValueError(f"sample_and_aggregate blocks must be from 2 to {_MOST_BLOCKS}, got {self.blocks!r}.")
-        if self.aggregate not in _QUESTIONS:
+        if self.aggregate not in get_args(Kind):
             raise ValueError(f"sample_and_aggregate aggregate must be average or median, got {self.aggregate!r}.")
         if not 0 < self.time_limit_seconds < inf:
             given = self.time_limit_seconds
@@ -90,40 +84,28 @@ class BlockProgram:
             fix = "call it on rows of own.mock(), import what it needs before, raise time_limit_seconds, or anyway=True"
             raise Refusal("The function", why, fix, code="no_number")
 
-    def open_results(self, steps: Integers, bits: Bits) -> Curator:
-        """The results of all blocks as a dataset of their own: steps from the middle, every row protected by itself."""
-        import pyarrow as pa
-
-        engine, reach = load_engine(), furthest_step(self.domain)
-        declared = Declared("row", Budget(self._half.epsilon), bounds={"off": (-reach, reach)})
-        table = pa.table({"off": pa.array(steps - self.domain.middle, pa.int64())})
-        protected = protect_tables(table, {}, declared, engine.find_facts)
-        loaded = engine.load(protected.catalog, protected.frames)
-        return Curator(protected.catalog, loaded, open_ledger(protected.catalog, MEMORY), bits)
-
-    def check_price(self, bits: Bits, confidence: float) -> None:
-        """Refuse what cannot be asked, by results that are all in the middle: before anything is paid."""
-        check_confidence(confidence)
-        with self.open_results(np.full(self.blocks, self.domain.middle, dtype=np.int64), bits) as results:
-            try:
-                results.session(OWNER).price(_QUESTIONS[self.aggregate], epsilon=self._half.epsilon)
-            except Refusal as refusal:
-                what = f"At half of epsilon={show_up(self.price.epsilon)}, which results of blocks are asked at,"
-                why = f"{refusal.what} {refusal.why}"
-                raise Refusal(what, why, f"{refusal.fix}, and pass twice that", code=refusal.code) from None
-
-    def measure(self, found: NDArray[np.float64], bits: Bits) -> Estimate:
-        """The noisy average or median of what was found in the blocks."""
-        steps, text = round_to_grid(self.domain, found), _QUESTIONS[self.aggregate]
-        with self.open_results(steps, bits) as results:
-            answer = results.session(OWNER).sql(text, epsilon=self._half.epsilon, anyway=True)
-        (column,) = answer.columns
-        assert isinstance(column, ValueColumn)  # noqa: S101 - an aggregate
-        return self._scale(column.estimate)
-
     @property
-    def _half(self) -> Pure:
-        return self.price / 2
+    def summary(self) -> BlockSummary:
+        """What is released of the results."""
+        return BlockSummary(self.aggregate, self.blocks, self.domain, self.price)
+
+    def check_price(self) -> None:
+        """Refuse a price that no noise can be drawn for, before anything is paid."""
+        measure = self.summary.measure
+        try:
+            check_drawable(measure, measure.price)
+        except Refusal as refusal:
+            what = f"At half of epsilon={show_up(self.price.epsilon)}, which results of blocks are asked at,"
+            why = f"{refusal.what} {refusal.why}"
+            raise Refusal(what, why, f"{refusal.fix}, and pass twice that", code=refusal.code) from None
+
+    def compute(self, frame: pa.Table, person: str | None, bits: Bits) -> NDArray[np.float64]:
+        """The results of all blocks of a table, whose people are drawn into them anew."""
+        return np.array([self.run(rows) for rows in cut_into_blocks(frame, person, self.blocks, bits)])
+
+    def estimate(self, measured: Measured) -> Estimate:
+        """The noisy average or median of the results."""
+        return self._scale(self.summary.statistic.estimate(measured))
 
     def _scale(self, noisy: Estimate) -> Estimate:
         """From steps off the middle, of all blocks together for an average, to numbers between the bounds."""
@@ -151,7 +133,7 @@ class BlockProgram:
         )
 
 
-def choose_grid(bounds: Any, aggregate: str) -> Numbers:  # noqa: ANN401 - whatever was passed
+def choose_grid(bounds: Any, aggregate: Kind) -> Numbers:  # noqa: ANN401 - whatever was passed
     """The grid of results: a median is chosen among its steps, and among fewer ones with less noise."""
     if not isinstance(bounds, tuple | list) or len(bounds) != len(("lower", "upper")):
         raise TypeError(f"sample_and_aggregate bounds must be (lower, upper), got {bounds!r}.")
@@ -170,23 +152,14 @@ def find_person(catalog: Catalog) -> tuple[str, str | None]:
 
 
 def answer_program(program: BlockProgram, kernel: Kernel, frame: pa.Table, confidence: float) -> Answer:
-    """Pay, run the function on all blocks, and measure: a Failure keeps the debit, for what failed may tell of rows."""
+    """Pay, run the function on all blocks, and tell what was released."""
     _, person = find_person(kernel.catalog)
-    program.check_price(kernel.bits, confidence)
+    check_confidence(confidence)
+    program.check_price()
     request = choose_request_id(None)
-    plan = sha256(canonical((TABLE, "sample_and_aggregate", request))).digest()  # no function equals another
-    hold = kernel.ledger.reserve(OWNER, request, plan, program.price)
-    assert isinstance(hold, Hold)  # noqa: S101 - nobody has asked under this id
-    estimate = None
-    try:
-        cut = cut_into_blocks(frame, person, program.blocks, kernel.bits)
-        estimate = program.measure(np.array([program.run(rows) for rows in cut]), kernel.bits)
-        receipt = hold.commit(json.dumps(estimate.values.tolist()).encode())
-    except Exception as fault:  # noqa: BLE001 - whatever it is may quote data, and only its name is told
-        _log.error("Request %s failed: %s", request, type(fault).__name__)
-        estimate = None
-    if estimate is None or hold.left is None:
-        raise Failure(request)
-    columns = (ValueColumn("estimate", estimate),)
+    identity = sha256(canonical((TABLE, "sample_and_aggregate", request))).digest()  # no function equals another
+    paying, compute = PaymentRequest(OWNER, request, identity, asked=""), partial(program.compute, frame, person)
+    measured, receipt, left = sum_up_blocks(kernel, paying, program.summary, compute)
+    columns = (ValueColumn("estimate", program.estimate(measured)),)
     rows = np.zeros(1, dtype=np.intp)
-    return Answer(columns, rows, confidence, receipt, False, hold.left, notes=program.notes)
+    return Answer(columns, rows, confidence, receipt, False, left, notes=program.notes)

@@ -21,6 +21,7 @@ from adomnia.session import mock
 from adomnia.session.agreement import agreeing, describe_deployment
 from adomnia.session.batch import Batch, bind_question
 from adomnia.session.contract import CONFIDENCE
+from adomnia.session.dataset import Dataset
 from adomnia.session.known_rows import EarlierCounts
 from adomnia.session.ledgers import LEDGER, MEMORY, STATE, open_ledger, place_ledger
 from adomnia.session.previewing import publish_previews
@@ -59,35 +60,42 @@ __all__ = [
 class Curator:
     """A dataset under protection: it holds the data, and analysts hold sessions."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 - the parts of a dataset
-        self,
+    def __init__(self, dataset: Dataset) -> None:
+        self.dataset = dataset
+
+    @classmethod
+    def open(  # noqa: PLR0913, PLR0917 - the parts of a dataset
+        cls,
         catalog: Catalog,
         engine: Engine,
         ledger: Ledger,
         bits: Bits,
         progress: Progress = silent,
         releases: Path | None = None,
-    ) -> None:
-        self.kernel = Kernel(catalog, engine, ledger, bits)
-        self.kernel.catalog = add_profiles(self.kernel, progress)
-        self.counts = EarlierCounts()
-        self.releases = ReleaseStore(releases)
-        self.admit: Callable[[AnswerSize], None] = _admit_any  # called before anything is paid; it may refuse
+    ) -> Self:
+        """Measure what is measured once for all, where it was not yet."""
+        kernel = Kernel(catalog, engine, ledger, bits)
+        kernel = replace(kernel, catalog=add_profiles(kernel, progress))
+        return cls(Dataset(kernel, EarlierCounts(), ReleaseStore(releases)))
+
+    def serve(self, wait: Callable[[float], None], admit: Callable[[AnswerSize], None]) -> Curator:
+        """The same where answers wait before they are kept, and large ones may be refused."""
+        return Curator(replace(self.dataset, kernel=replace(self.dataset.kernel, wait=wait), admit=admit))
 
     @property
     def catalog(self) -> Catalog:
         """What the owner declared, with what was measured once for all."""
-        return self.kernel.catalog
+        return self.dataset.catalog
 
     @property
     def engine(self) -> Engine:
         """Where the data is."""
-        return self.kernel.engine
+        return self.dataset.engine
 
     @property
     def ledger(self) -> Ledger:
         """Where budgets are."""
-        return self.kernel.ledger
+        return self.dataset.ledger
 
     def session(self, analyst: str) -> LocalSession:
         """A session for an analyst whom the catalog names."""
@@ -110,7 +118,7 @@ class Curator:
         with limit():
             question = bind_question(Question(text, **payment))
             batch = Batch((question,), confidence, self.catalog.version)
-            return publish(self, name, batch, None, progress)
+            return publish(self.dataset, name, batch, None, progress)
 
     def mock(self) -> Curator:
         """The same questions on made-up rows."""
@@ -126,10 +134,6 @@ class Curator:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _admit_any(_size: AnswerSize) -> None:
-    """Whoever asks in their own process has all of its memory."""
 
 
 def open_folder(folder: str | Path, progress: Progress = silent, limits: Limits = USUAL) -> Curator:
@@ -149,8 +153,8 @@ def open_folder(folder: str | Path, progress: Progress = silent, limits: Limits 
             if catalog.ledger is not None:  # before budgets are declared: those of an older catalog must not come back
                 recorded.enter_context(agreeing(catalog.ledger.url, describe_deployment(catalog, place / STATE)))
             ledger = opened.enter_context(open_ledger(catalog, place_ledger(catalog)))
-        curator = Curator(catalog, engine, ledger, SystemBits(), progress, place / STATE / FOLDER)
-        restore_releases(curator, progress)
+        curator = Curator.open(catalog, engine, ledger, SystemBits(), progress, place / STATE / FOLDER)
+        restore_releases(curator.dataset, progress)
         publish_previews(curator, progress)
         opened.pop_all()
     return curator
@@ -162,7 +166,7 @@ def rehearse(catalog: Catalog, public: Mapping[str, object] | None = None) -> Cu
     `public` are those that are in memory, and not in files.
     """
     engine = load_engine().load(catalog, {**mock.frames(catalog), **(public or {})})
-    return Curator(replace(catalog, vacuous_answers="warn"), engine, open_ledger(catalog, MEMORY), SystemBits())
+    return Curator.open(replace(catalog, vacuous_answers="warn"), engine, open_ledger(catalog, MEMORY), SystemBits())
 
 
 def read_catalog(folder: Path) -> Catalog:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from adomnia.pricing.quotes import Quote
     from adomnia.session.answer import Answer
     from adomnia.session.batch import Batch
-    from adomnia.session.curator import Curator
+    from adomnia.session.dataset import Dataset
 
 _MOST_TRIED = 20  # releases; the newest first
 _STEPS_OF_A_RELEASE = 200  # to read its question
@@ -42,44 +42,44 @@ class FreeAnswer:
     error: float
 
 
-def answer_from_release(curator: Curator, analyst: Analyst, batch: Batch, plan: Plan) -> Answer:
+def answer_from_release(dataset: Dataset, analyst: Analyst, batch: Batch, plan: Plan) -> Answer:
     """A private question answered from a release, beside the price of a fresh answer of the same error."""
     check_confidence(batch.confidence)
-    free = find_free_answer(curator, analyst.name, plan, batch.confidence)
+    free = find_free_answer(dataset, analyst.name, plan, batch.confidence)
     with suppress(Refusal):  # some errors cannot be bought, and some policies set the price
         check_named(analyst.policy, named=True)
         fresh = replace(batch, questions=(Question(batch.questions[0].text, error=free.error),))
-        paid = format_cost(cost(fresh.price([plan], curator.catalog)))
+        paid = format_cost(cost(fresh.price([plan], dataset.catalog)))
         told = f"A fresh answer as exact as this (within {free.error:.4g}) would cost {paid}."
         first, *others = free.answer.notes
         return replace(free.answer, notes=(first, told, *others))
     return free.answer
 
 
-def tell_free_answer(quote: Quote, curator: Curator, analyst: str, batch: Batch) -> Quote:
+def tell_free_answer(quote: Quote, dataset: Dataset, analyst: str, batch: Batch) -> Quote:
     """The quote with the release that would answer its one question for nothing, if there is one."""
-    if len(batch.questions) > 1 or not list_releases(curator, analyst):
+    if len(batch.questions) > 1 or not list_releases(dataset, analyst):
         return quote
     with suppress(Refusal):
-        (plan,) = batch.plans(curator.catalog)
-        free = find_free_answer(curator, analyst, plan, batch.confidence, most=1)
+        (plan,) = batch.plans(dataset.catalog)
+        free = find_free_answer(dataset, analyst, plan, batch.confidence, most=1)
         told = f"The release {free.release} answers it for nothing, within {free.error:.4g}: pass from_release=True."
         return replace(quote, notes=(*quote.notes, told))
     return quote
 
 
 def find_free_answer(
-    curator: Curator, analyst: str, plan: Plan, confidence: float, most: int = _MOST_TRIED
+    dataset: Dataset, analyst: str, plan: Plan, confidence: float, most: int = _MOST_TRIED
 ) -> FreeAnswer:
     """The most exact answer of `most` releases that have one to a private question; a Refusal says why none has."""
     reasons: dict[str, str] = {}
     found: list[FreeAnswer] = []
-    for entry in list(reversed(list_releases(curator, analyst)))[:_MOST_TRIED]:
+    for entry in list(reversed(list_releases(dataset, analyst)))[:_MOST_TRIED]:
         spend(_STEPS_OF_A_RELEASE)
         try:
-            translated = CoveringRelease(entry, curator.catalog).translate(plan)
-            release = find_release(curator, entry.name, analyst)
-            answer = answer_from_counts(translated, release, confidence, curator.ledger.left(analyst))
+            translated = CoveringRelease(entry, dataset.catalog).translate(plan)
+            release = find_release(dataset, entry.name, analyst)
+            answer = answer_from_counts(translated, release, confidence, dataset.ledger.left(analyst))
         except NotCoveredError as reason:
             reasons[entry.name] = str(reason)
         except Refusal as refusal:

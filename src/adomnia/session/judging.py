@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from adomnia.pricing.vacuity import KnownRows, Verdict
     from adomnia.session.answering import DraftAnswer
     from adomnia.session.batch import Batch
-    from adomnia.session.curator import Curator
+    from adomnia.session.dataset import Dataset
     from adomnia.session.known_rows import EarlierAnswers, Look, Recall
 
 
@@ -27,8 +27,8 @@ class Judge:
     may be a newer one in the ledger: whoever pays for what was judged notices, and has it judged afresh.
     """
 
-    def __init__(self, curator: Curator, analyst: str, batch: Batch, plans: Sequence[Plan], recall: Recall) -> None:
-        self._curator, self._analyst, self._recall = curator, analyst, recall
+    def __init__(self, dataset: Dataset, analyst: str, batch: Batch, plans: Sequence[Plan], recall: Recall) -> None:
+        self._dataset, self._analyst, self._recall = dataset, analyst, recall
         self._batch, self._plans = batch, plans
         self._earlier: EarlierAnswers | None = None
 
@@ -38,11 +38,11 @@ class Judge:
 
     def judge(self, priced: Sequence[Priced]) -> list[Verdict | None]:
         """Of each question, the first output that would say almost nothing."""
-        return self._judge(priced, self._curator.counts.remember)
+        return self._judge(priced, self._dataset.counts.remember)
 
     def judge_afresh(self, priced: Sequence[Priced]) -> list[Verdict | None]:
         """The same by what is in the ledger now."""
-        return self._judge(priced, self._curator.counts.read)
+        return self._judge(priced, self._dataset.counts.read)
 
     def _judge(self, priced: Sequence[Priced], look: Look) -> list[Verdict | None]:
         self._earlier = None
@@ -53,11 +53,11 @@ class Judge:
         ]
 
     def _find_rows(self, plan: Plan, priced: Priced, given: int | None, look: Look) -> KnownRows:
-        known = find_rows(plan, priced, given, self._curator.catalog)
+        known = find_rows(plan, priced, given, self._dataset.catalog)
         if known.sure:
             return known
         if self._earlier is None:
-            self._earlier = look(self._analyst, self._curator.ledger, self._curator.catalog, self._recall)
+            self._earlier = look(self._analyst, self._dataset.ledger, self._dataset.catalog, self._recall)
         return self._earlier.find(plan)
 
 

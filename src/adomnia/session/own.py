@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from adomnia.curator.block_results import Kind
     from adomnia.pricing.quotes import Quote
     from adomnia.privacy.amounts import Number
     from adomnia.releases.model import Release
@@ -81,7 +82,7 @@ class OwnSession(LocalSession):
         bounds: tuple[Number, Number],
         epsilon: Number,
         blocks: int = 200,
-        aggregate: str = "average",
+        aggregate: Kind = "average",
         time_limit_seconds: float = 5.0,
         confidence: float = CONFIDENCE,
         anyway: bool = False,
@@ -101,7 +102,7 @@ class OwnSession(LocalSession):
             check_platform()
             if not anyway:
                 program.try_out(mock.frames(self._curator.catalog)[table].slice(0, _MADE_UP))
-            return answer_program(program, self._curator.kernel, self._read()[table], confidence)
+            return answer_program(program, self._curator.dataset.kernel, self._read()[table], confidence)
 
     def mock(self) -> OwnSession:
         opened, catalog = ExitStack(), self._curator.catalog
@@ -165,7 +166,7 @@ def protect(  # noqa: PLR0913 - what is declared has to be said
         opened.callback(loaded.close)
         with _refuse_in_python():
             accounts = opened.enter_context(open_ledger(catalog, ledger))
-        curator = Curator(catalog, loaded, accounts, SystemBits(), progress)
+        curator = Curator.open(catalog, loaded, accounts, SystemBits(), progress)
         known = {name: protected.frames[name] for name in public or {}}
         session = OwnSession(curator, known, opened.pop_all(), partial(_read_again, data, public or {}, declared))
     weakref.finalize(session, _remove_folder, room, os.getpid())  # of a session that nobody closes

@@ -63,7 +63,7 @@ def publish_previews(curator: Curator, progress: Progress) -> None:
         name = name_preview(table.name, curator.catalog.version)
         try:
             with limit():
-                publish(curator, name, Batch((question,), CONFIDENCE, curator.catalog.version), None, progress)
+                publish(curator.dataset, name, Batch((question,), CONFIDENCE, curator.catalog.version), None, progress)
         except AdomniaError as reason:
             _log.warning("Table %s has no preview: %s", table.name, reason)
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from adomnia.privacy.events import Event
     from adomnia.session.answer import Answer
     from adomnia.session.batch import Batch
-    from adomnia.session.curator import Curator
+    from adomnia.session.dataset import Dataset
 
 __all__ = ["describe_guarantee", "hash_catalog", "keep_release", "name_method"]
 
@@ -32,7 +32,7 @@ _USUAL_DELTA = Fraction(1, 10**9)  # where the dataset has none to tell a guaran
 
 
 def keep_release(  # noqa: PLR0913 - what is told of a release
-    curator: Curator,
+    dataset: Dataset,
     name: str,
     batch: Batch,
     answer: Answer,
@@ -50,30 +50,30 @@ def keep_release(  # noqa: PLR0913 - what is told of a release
         why = "was measured by another version of this program, and this one would make another release of it"
         fix = "put back its folder from a backup, or name another price, which is paid for anew"
         raise Refusal(f"Release {name}", why, fix, code="other_version")
-    stored = curator.ledger.answer(receipt.analyst, receipt.request_id)
+    stored = dataset.ledger.answer(receipt.analyst, receipt.request_id)
     payload = b"[]" if stored is None else stored.payload
     (question,) = batch.questions
     about = {
-        "dataset": curator.catalog.name,
+        "dataset": dataset.catalog.name,
         "mechanism": name_method(batch),
         "price": format_cost(receipt.event),
         "paid_by": f"{made_by} and the dataset" if private else "the dataset",
-        "guarantee": describe_guarantee(receipt.event, curator.catalog),
+        "guarantee": describe_guarantee(receipt.event, dataset.catalog),
         "version": batch.version,
-        "catalog": hash_catalog(curator.catalog) if catalog is None else catalog,
+        "catalog": hash_catalog(dataset.catalog) if catalog is None else catalog,
         "made_by": made_by,
         "made_at": receipt.at,
         "request_id": receipt.request_id,
         "receipt": receipt.hash,
         "plan": receipt.plan.hex(),
-        "meaning": hash_meaning(question.text.strip(), curator.catalog),
+        "meaning": hash_meaning(question.text.strip(), dataset.catalog),
         "confidence": batch.confidence,
         "private": private,
         "randomness": f"follows from the measurements, whose record has the SHA-256 {sha256(payload).hexdigest()}",
     }
     measurements = tuple(Record.from_bytes(payload).values)
     release = Release(name, product, question.text.strip(), about, answer.notes, answer.to_arrow(), measurements)
-    curator.releases.keep(release, progress)
+    dataset.releases.keep(release, progress)
     return release
 
 

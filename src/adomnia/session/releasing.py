@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from adomnia.pricing.questions import Priced
     from adomnia.pricing.quotes import Quote
     from adomnia.releases.model import Release
-    from adomnia.session.curator import Curator
+    from adomnia.session.dataset import Dataset
     from adomnia.session.session import LocalSession
 
 __all__ = [
@@ -65,7 +65,7 @@ _log = logging.getLogger("adomnia.releases")
 class _Making:
     """A release that is being made: of which dataset, called what, and what it asks."""
 
-    curator: Curator
+    dataset: Dataset
     name: str
     batch: Batch
 
@@ -75,39 +75,39 @@ class _Making:
 
     @property
     def catalog(self) -> Catalog:
-        return self.curator.catalog
+        return self.dataset.catalog
 
     def identity(self, priced: Sequence[Priced]) -> bytes:
         """What it is stored under. With the name in it: whatever is published has a debit of its own."""
         return _identify(self.name, self.batch, priced)
 
 
-def publish(curator: Curator, name: str, batch: Batch, maker: Analyst | None, progress: Progress = silent) -> Release:
+def publish(dataset: Dataset, name: str, batch: Batch, maker: Analyst | None, progress: Progress = silent) -> Release:
     """A release for everybody, paid by the dataset alone; by the owner (None), or by an analyst who may."""
     check_release_name(name)
     check_release(batch)
     check_maker(maker)
-    plans = batch.plans(curator.catalog)
-    priced = batch.price(plans, curator.catalog)
+    plans = batch.plans(dataset.catalog)
+    priced = batch.price(plans, dataset.catalog)
     check_limits(maker, priced)
-    making = _Making(curator, name, batch)
-    with curator.ledger.lock("release", name.lower()):
-        if maker is not None and _find_own(curator, name, maker.name) is not None:
+    making = _Making(dataset, name, batch)
+    with dataset.ledger.lock("release", name.lower()):
+        if maker is not None and _find_own(dataset, name, maker.name) is not None:
             raise taken_name(name)
         receipt = _find_made(making, priced)
         if receipt is not None:
-            return _open_published(curator, receipt)
-        _refuse_countless(curator)
+            return _open_published(dataset, receipt)
+        _refuse_countless(dataset)
         return _pay_and_keep(making, priced, OWNER if maker is None else maker.name, progress)
 
 
 def price_release(
-    curator: Curator, batch: Batch, maker: Analyst | None, *, together: bool = False
+    dataset: Dataset, batch: Batch, maker: Analyst | None, *, together: bool = False
 ) -> tuple[Priced, Quote]:
     """What a release for everybody would cost, how far off it may be, and who pays; nothing is read or spent."""
     check_release(batch)
-    priced = batch.price(batch.plans(curator.catalog), curator.catalog)
-    prove(curator.kernel, priced)
+    priced = batch.price(batch.plans(dataset.catalog), dataset.catalog)
+    prove(dataset.kernel, priced)
     quote = quote_questions(priced, batch.confidence, together, batch.questions[0].rows)
     said = ["The dataset alone pays for a release, because everybody may read it."]
     try:
@@ -115,73 +115,73 @@ def price_release(
         check_limits(maker, priced)
     except Refusal as refused:
         said.append(f"It would be refused: {refused}")
-    warnings = (*said, *warn_account(curator.ledger.account(), "the dataset's budget", quote.event))
+    warnings = (*said, *warn_account(dataset.ledger.account(), "the dataset's budget", quote.event))
     return priced[0], replace(quote, warnings=warnings)
 
 
-def keep_private(session: LocalSession, curator: Curator, name: str, batch: Batch, progress: Progress) -> Release:
+def keep_private(session: LocalSession, dataset: Dataset, name: str, batch: Batch, progress: Progress) -> Release:
     """A release that an analyst buys as any question, and that is kept for them."""
     check_release_name(name)
     check_release(batch)
-    plans = batch.plans(curator.catalog)
-    with curator.ledger.lock("release", name.lower(), session.analyst):
-        earlier = _find_own(curator, name, session.analyst)
+    plans = batch.plans(dataset.catalog)
+    with dataset.ledger.lock("release", name.lower(), session.analyst):
+        earlier = _find_own(dataset, name, session.analyst)
         if earlier is not None and earlier.about.get("plan") == session.identify(batch, plans).hex():
             return earlier
-        if earlier is not None or curator.ledger.dataset_request(f"{PREFIX}{name.lower()}") is not None:
+        if earlier is not None or dataset.ledger.dataset_request(f"{PREFIX}{name.lower()}") is not None:
             raise taken_name(name)
-        _refuse_more(curator, session.analyst, session.identify(batch, plans).hex())
+        _refuse_more(dataset, session.analyst, session.identify(batch, plans).hex())
         progress(f"measuring {name}", 0.1)
         (answer,) = session.answer_batch(batch, plans, f"{OWN_PREFIX}{name.lower()}")
         with allow():  # it is paid for
-            return keep_release(curator, name, batch, answer, progress, made_by=session.analyst, private=True)
+            return keep_release(dataset, name, batch, answer, progress, made_by=session.analyst, private=True)
 
 
-def find_receipt(curator: Curator, name: str) -> Receipt | None:
+def find_receipt(dataset: Dataset, name: str) -> Receipt | None:
     """The debit of a published release that was made; None where there is none."""
-    return curator.ledger.receipt(None, f"{PREFIX}{name.lower()}") if is_name(name) else None
+    return dataset.ledger.receipt(None, f"{PREFIX}{name.lower()}") if is_name(name) else None
 
 
-def find_release(curator: Curator, name: str, analyst: str | None) -> Release:
+def find_release(dataset: Dataset, name: str, analyst: str | None) -> Release:
     """A release that this analyst may ask, or the owner (None); a Refusal where there is none of that name.
 
     What the analyst bought comes first: whatever is published later changes nothing about it.
     """
-    own = None if analyst is None else _find_own(curator, name, analyst)
+    own = None if analyst is None else _find_own(dataset, name, analyst)
     if own is not None:
         return own
-    receipt = find_receipt(curator, name)
+    receipt = find_receipt(dataset, name)
     if receipt is not None:
-        kept = curator.releases.find(name)
+        kept = dataset.releases.find(name)
         if kept is not None and kept.about.get("receipt") == receipt.hash:
             return kept
-        with curator.ledger.lock("release", name.lower()):
-            return _open_published(curator, receipt)
-    known = ", ".join(each.name for each in list_releases(curator, analyst))
+        with dataset.ledger.lock("release", name.lower()):
+            return _open_published(dataset, receipt)
+    known = ", ".join(each.name for each in list_releases(dataset, analyst))
     fix = f"name one of them: {known}" if known else "make one: CREATE TABLE releases.NAME AS SELECT * FROM ..."
     raise Refusal(f"Release {name[:63]}", "is not among the releases", fix, code="unknown_release")
 
 
-def list_releases(curator: Curator, analyst: str | None) -> list[ReleaseEntry]:
+def list_releases(dataset: Dataset, analyst: str | None) -> list[ReleaseEntry]:
     """What an analyst may ask: all that is published, oldest first, then what is their own."""
-    published = [_describe_receipt(curator, each) for each in _list_receipts(curator)]
-    own = [] if analyst is None else _list_own(curator, analyst)
+    published = [_describe_receipt(dataset, each) for each in _list_receipts(dataset)]
+    own = [] if analyst is None else _list_own(dataset, analyst)
     names = {each.name.lower() for each in own}
     return [*(each for each in published if each.name.lower() not in names), *own]
 
 
-def restore_releases(curator: Curator, progress: Progress) -> None:
+def restore_releases(dataset: Dataset, progress: Progress) -> None:
     """Build the folders again that are missing or broken: of a crash between payment and folder, or a backup."""
-    curator.releases.separate()
-    for receipt in _list_receipts(curator):
+    dataset.releases.separate()
+    for receipt in _list_receipts(dataset):
         name = _read_label(receipt)["name"]
-        entry = curator.releases.describe(name)
+        entry = dataset.releases.describe(name)
         if entry is not None and entry.about.get("receipt") == receipt.hash:
             continue
         progress(f"building release {name} again", 1.0)
         try:
-            with curator.ledger.lock("release", name.lower()):
-                _open_published(curator, receipt)
+            with dataset.ledger.lock("release", name.lower()):
+                _open_published(dataset, receipt)
         except Exception as fault:  # noqa: BLE001 - one release must not keep a dataset from being opened
             told = str(fault) if isinstance(fault, AdomniaError) else type(fault).__name__
             _log.warning("Release %s cannot be built again: %s", name, told)
@@ -189,7 +189,7 @@ def restore_releases(curator: Curator, progress: Progress) -> None:
 
 def _find_made(making: _Making, priced: Sequence[Priced]) -> Receipt | None:
     """The debit of the same release, if it was made before; a Refusal if its name stands for another, or it failed."""
-    ledger = making.curator.ledger
+    ledger = making.dataset.ledger
     receipt = ledger.dataset_request(making.request)
     if receipt is None:
         return None
@@ -211,31 +211,31 @@ def _is_same(making: _Making, receipt: Receipt) -> bool:
 
 
 def _pay_and_keep(making: _Making, priced: Sequence[Priced], made_by: str, progress: Progress) -> Release:
-    curator = making.curator
-    curator.admit(measure_size(priced))
+    dataset = making.dataset
+    dataset.admit(measure_size(priced))
     label = {"name": making.name, "made_by": made_by, "catalog": hash_catalog(making.catalog)}
     asked = json.dumps(json.loads(making.batch.to_text()) | {"release": label}, separators=(",", ":"))
     progress(f"measuring {making.name}", 0.1)
-    paid = pay(curator.kernel, PaymentRequest(None, making.request, making.identity(priced), asked), priced)
+    paid = pay(dataset.kernel, PaymentRequest(None, making.request, making.identity(priced), asked), priced)
     with allow():  # it is paid for
         if isinstance(paid, Reservation):
-            drafts, receipt = measure(curator.kernel, paid, show_answers(priced, making.batch.confidence))
-            outcome = Outcome(drafts, receipt, replayed=False, left=curator.ledger.left(None))
+            drafts, receipt = measure(dataset.kernel, paid, show_answers(priced, making.batch.confidence))
+            outcome = Outcome(drafts, receipt, replayed=False, left=dataset.ledger.left(None))
         else:
             outcome = _replay(making, priced, paid)
         (answer,) = build_answers(outcome)
-        return keep_release(curator, making.name, making.batch, answer, progress, made_by=made_by, private=False)
+        return keep_release(dataset, making.name, making.batch, answer, progress, made_by=made_by, private=False)
 
 
-def _open_published(curator: Curator, receipt: Receipt) -> Release:
+def _open_published(dataset: Dataset, receipt: Receipt) -> Release:
     """What a debit paid for: as it is kept, or built again. Whoever calls has locked the name."""
     label, batch = _read_label(receipt), Batch.from_text(receipt.asked)
     name = label["name"]
-    kept = curator.releases.find(name)
+    kept = dataset.releases.find(name)
     if kept is not None and kept.about.get("receipt") == receipt.hash:
         return kept
-    making = _Making(curator, name, batch)
-    stored = curator.ledger.answer(None, making.request)
+    making = _Making(dataset, name, batch)
+    stored = dataset.ledger.answer(None, making.request)
     if stored is None:
         raise Failure(making.request)
     with allow():  # it is paid for
@@ -247,7 +247,7 @@ def _open_published(curator: Curator, receipt: Receipt) -> Release:
             raise Refusal(f"Release {name}", why, fix, code="catalog_changed") from None
         (answer,) = build_answers(_replay(making, priced, stored))
         made = {"made_by": label["made_by"], "catalog": label["catalog"], "private": False}
-        return keep_release(curator, name, batch, answer, silent, **made)
+        return keep_release(dataset, name, batch, answer, silent, **made)
 
 
 def _replay(making: _Making, priced: Sequence[Priced], stored: StoredAnswer) -> Outcome:
@@ -275,46 +275,46 @@ def _read_label(receipt: Receipt) -> dict[str, Any]:
     return label
 
 
-def _list_receipts(curator: Curator) -> list[Receipt]:
+def _list_receipts(dataset: Dataset) -> list[Receipt]:
     """The debits of what is published, but for what failed."""
-    paid = curator.ledger.dataset_requests(PREFIX, MOST_RELEASES)
-    return [each for each in paid if curator.ledger.receipt(None, each.request_id) is not None]
+    paid = dataset.ledger.dataset_requests(PREFIX, MOST_RELEASES)
+    return [each for each in paid if dataset.ledger.receipt(None, each.request_id) is not None]
 
 
-def _describe_receipt(curator: Curator, receipt: Receipt) -> ReleaseEntry:
+def _describe_receipt(dataset: Dataset, receipt: Receipt) -> ReleaseEntry:
     """What is told of a published release; without its columns, where its folder is not whole."""
     label, batch = _read_label(receipt), Batch.from_text(receipt.asked)
-    entry = curator.releases.describe(label["name"])
+    entry = dataset.releases.describe(label["name"])
     if entry is not None and entry.about.get("receipt") == receipt.hash:
         return entry
     about = {"mechanism": name_method(batch), "price": format_cost(receipt.event), "version": batch.version}
-    about |= {"guarantee": describe_guarantee(receipt.event, curator.catalog), "made_by": label["made_by"]}
+    about |= {"guarantee": describe_guarantee(receipt.event, dataset.catalog), "made_by": label["made_by"]}
     return ReleaseEntry(label["name"], batch.questions[0].text, about, (), ())
 
 
-def _find_own(curator: Curator, name: str, analyst: str) -> Release | None:
+def _find_own(dataset: Dataset, name: str, analyst: str) -> Release | None:
     """What an analyst bought under a name."""
-    entry = curator.releases.describe(name, analyst)
-    return curator.releases.find(name, analyst) if entry is not None and _is_own(curator, entry, analyst) else None
+    entry = dataset.releases.describe(name, analyst)
+    return dataset.releases.find(name, analyst) if entry is not None and _is_own(dataset, entry, analyst) else None
 
 
-def _list_own(curator: Curator, analyst: str) -> list[ReleaseEntry]:
+def _list_own(dataset: Dataset, analyst: str) -> list[ReleaseEntry]:
     """All that an analyst bought."""
-    entries = [curator.releases.describe(name, analyst) for name in curator.releases.names(analyst)]
-    return [each for each in entries if each is not None and _is_own(curator, each, analyst)]
+    entries = [dataset.releases.describe(name, analyst) for name in dataset.releases.names(analyst)]
+    return [each for each in entries if each is not None and _is_own(dataset, each, analyst)]
 
 
-def _is_own(curator: Curator, entry: ReleaseEntry, analyst: str) -> bool:
+def _is_own(dataset: Dataset, entry: ReleaseEntry, analyst: str) -> bool:
     """Whether an analyst bought it, as the ledger says."""
     if not entry.private or entry.about.get("made_by") != analyst:
         return False
-    receipt = curator.ledger.receipt(analyst, str(entry.about.get("request_id")))
+    receipt = dataset.ledger.receipt(analyst, str(entry.about.get("request_id")))
     return receipt is not None and receipt.hash == entry.about.get("receipt")
 
 
-def _refuse_countless(curator: Curator) -> None:
+def _refuse_countless(dataset: Dataset) -> None:
     """Refuse to publish more than are ever listed: each of them counts for everybody."""
-    if len(curator.ledger.dataset_requests(PREFIX, MOST_RELEASES)) >= MOST_RELEASES:
+    if len(dataset.ledger.dataset_requests(PREFIX, MOST_RELEASES)) >= MOST_RELEASES:
         why, fix = (
             f"would be one more than {MOST_RELEASES:,}, which are all that are listed",
             "ask those that there are",
@@ -322,9 +322,9 @@ def _refuse_countless(curator: Curator) -> None:
         raise Refusal("This release", why, fix, code="too_many_releases")
 
 
-def _refuse_more(curator: Curator, analyst: str, plan: str) -> None:
+def _refuse_more(dataset: Dataset, analyst: str, plan: str) -> None:
     """Refuse to keep one purchase under two names, or more folders than an analyst may fill the disk with."""
-    own = {str(each.about.get("plan")): each.name for each in _list_own(curator, analyst)}
+    own = {str(each.about.get("plan")): each.name for each in _list_own(dataset, analyst)}
     if plan in own:
         raise Refusal(
             "This release", f"is kept as {own[plan]} already", f"ask releases.{own[plan]}", code="release_taken"

@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from adomnia.session.answering import DraftAnswer
     from adomnia.session.columns import KeyColumn
     from adomnia.session.curator import Curator
+    from adomnia.session.dataset import Dataset
     from adomnia.session.explanation import Explanation
     from adomnia.sql.reading.creating import Creation
 
@@ -90,7 +91,7 @@ class LocalSession(DerivedSession):
         self.from_release = False
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.analyst} asks {self._curator.catalog.name})"
+        return f"{type(self).__name__}({self.analyst} asks {self._dataset.catalog.name})"
 
     def sql(
         self,
@@ -109,14 +110,14 @@ class LocalSession(DerivedSession):
             return self._create(creation, confidence, payment)
         with limit():
             if isinstance(text, str) and is_listing(text):
-                return self._show_public(list_catalog(text, self._curator.catalog, self.releases()), confidence)
+                return self._show_public(list_catalog(text, self._dataset.catalog, self.releases()), confidence)
             question = bind_question(Question(text, **payment))
             plan = self._plan_or_answer(question, confidence)
             if not isinstance(plan, Plan):
                 return plan
             batch = self._build_batch((question,), confidence, replay=replay)
             if self.from_release if question.from_release is None else question.from_release:
-                return answer_from_release(self._curator, self._declared, batch, plan)
+                return answer_from_release(self._dataset, self._declared, batch, plan)
             return self._answer_batch(batch, [plan], request_id, anyway=anyway)[0]
 
     def batch(
@@ -131,7 +132,7 @@ class LocalSession(DerivedSession):
         with limit():
             batch = self._build_batch(questions, confidence, payment)
             refuse_from_release(batch.questions, payment)
-            return self._answer_batch(batch, batch.plans(self._curator.catalog), request_id, anyway=anyway)
+            return self._answer_batch(batch, batch.plans(self._dataset.catalog), request_id, anyway=anyway)
 
     def price(
         self,
@@ -151,13 +152,13 @@ class LocalSession(DerivedSession):
                 batch = self._build_batch(text, confidence, payment)
             priced, verdicts = self._price_now(batch)
             quote = quote_questions(priced, confidence, together, payment.get("rows"))
-            return tell_free_answer(self._with_warnings(quote, verdicts), self._curator, self.analyst, batch)
+            return tell_free_answer(self._with_warnings(quote, verdicts), self._dataset, self.analyst, batch)
 
     def explain(self, text: str, *, confidence: float = CONFIDENCE, **payment: Unpack[Payment]) -> Explanation:
         with limit():
             question = bind_question(Question(without_explain(text), **payment))
             return build_explanation(
-                self._explain_question(question, confidence), confidence, self._curator.ledger.left(self.analyst)
+                self._explain_question(question, confidence), confidence, self._dataset.ledger.left(self.analyst)
             )
 
     def release(
@@ -174,14 +175,14 @@ class LocalSession(DerivedSession):
             tell = line if progress is None else progress
             batch = self._build_batch((Question(text, **payment),), confidence)
             if private:
-                return keep_private(self, self._curator, name, batch, tell)
-            return publish(self._curator, name, batch, self._declared, tell)
+                return keep_private(self, self._dataset, name, batch, tell)
+            return publish(self._dataset, name, batch, self._declared, tell)
 
     def releases(self) -> ReleaseList:
-        return ReleaseList(list_releases(self._curator, self.analyst))
+        return ReleaseList(list_releases(self._dataset, self.analyst))
 
     def open_release(self, name: str) -> AskableRelease:
-        return make_askable(find_release(self._curator, name, self.analyst))
+        return make_askable(find_release(self._dataset, name, self.analyst))
 
     def table(self, name: str) -> PrivateTable:
         return open_table(self, name)
@@ -190,16 +191,16 @@ class LocalSession(DerivedSession):
         return list_methods()
 
     def budget(self) -> Budgets:
-        ledger = self._curator.ledger
+        ledger = self._dataset.ledger
         personal = ledger.account(self.analyst)
         return Budgets(personal, ledger.account(), terms(self._policy, personal))
 
     def catalog(self) -> Catalog:
-        return show_catalog(self._curator.catalog, self.releases())
+        return show_catalog(self._dataset.catalog, self.releases())
 
     def answers(self, *, after: str | None = None, limit: int = MOST_LISTED) -> list[Past]:
         check_page(after, limit)
-        return list_pasts(self._curator.ledger, self.analyst, after, limit)
+        return list_pasts(self._dataset.ledger, self.analyst, after, limit)
 
     def answer(self, request_id: str, place: int = 0, *, confidence: float | None = None) -> Answer:
         return self.recall(request_id, place, confidence=confidence).answer
@@ -207,7 +208,7 @@ class LocalSession(DerivedSession):
     def recall(self, request_id: str, place: int = 0, *, confidence: float | None = None) -> Recalled:
         """What was paid for under a request id, as `answer` gives it, and what was asked and measured for it."""
         check_confidence(CONFIDENCE if confidence is None else confidence)
-        kept = self._curator.ledger.answer(self.analyst, request_id)
+        kept = self._dataset.ledger.answer(self.analyst, request_id)
         batch = None if kept is None or not kept.receipt.asked else Batch.from_text(kept.receipt.asked)
         if kept is None or batch is None or not 0 <= place < len(batch.questions):
             fix = "take a request id and place that answers() lists"
@@ -216,9 +217,9 @@ class LocalSession(DerivedSession):
             priced = self._price_as_before(batch, kept.receipt)
         except Refusal:
             return Recalled(self._recall_stored(kept, place, confidence), batch, place, None)
-        if batch.version != self._curator.catalog.version:  # what caps leave out is known of today's rows alone
+        if batch.version != self._dataset.catalog.version:  # what caps leave out is known of today's rows alone
             priced = [replace(each, caps=tuple(replace(cap, leaves_out=None) for cap in each.caps)) for each in priced]
-        self._curator.admit(measure_size(priced))
+        self._dataset.admit(measure_size(priced))
         drafts = replay_answers(priced, kept, confidence or batch.confidence)
         return Recalled(self._choose(drafts, kept, place, confidence), batch, place, priced[place])
 
@@ -245,7 +246,7 @@ class LocalSession(DerivedSession):
         """
         batch = Batch.from_text(receipt.asked)
         with limit():
-            plans = batch.plans(self._curator.catalog)
+            plans = batch.plans(self._dataset.catalog)
             return self._answer_batch(batch, plans, request_id, anyway=True, source=receipt.key)[0]
 
     def mock(self) -> LocalSession:
@@ -256,7 +257,7 @@ class LocalSession(DerivedSession):
         """What the answer to a question would be stored under."""
         if sets_price(self._policy):
             check_named(self._policy, batch.names_a_price)
-            return batch.unpriced_identity(plans, self._curator.catalog, "")
+            return batch.unpriced_identity(plans, self._dataset.catalog, "")
         return batch.identity(self._price_plans(batch, plans, None), "")
 
     def answer_batch(self, batch: Batch, plans: Sequence[Plan], request_id: str) -> list[Answer]:
@@ -265,15 +266,15 @@ class LocalSession(DerivedSession):
 
     def _create(self, creation: Creation, confidence: float, payment: Payment) -> Answer:
         """What is told of a release that was made, with the receipt of the dataset."""
-        replayed = find_receipt(self._curator, creation.name) is not None
+        replayed = find_receipt(self._dataset, creation.name) is not None
         release = self.release(creation.name, creation.question, confidence=confidence, **payment)
         told = self._show_public(describe_release(release), confidence)
-        return replace(told, receipt=find_receipt(self._curator, release.name), replayed=replayed)
+        return replace(told, receipt=find_receipt(self._dataset, release.name), replayed=replayed)
 
     def _price_creation(self, question: Question, confidence: float, together: bool = False) -> tuple[Priced, Quote]:
         """A release as the dataset would pay for it."""
         batch = self._build_batch((question,), confidence)
-        return price_release(self._curator, batch, self._declared, together=together)
+        return price_release(self._dataset, batch, self._declared, together=together)
 
     def _explain_question(self, question: Question, confidence: float) -> Node:
         creation = read_creation(question.text)
@@ -282,11 +283,11 @@ class LocalSession(DerivedSession):
             if not question.names_no_price:
                 one, quote = self._price_creation(question, confidence)
                 return explain(without_effort(one.plan), quote)
-        plan = plan_text(question, self._curator.catalog, confidence)
+        plan = plan_text(question, self._dataset.catalog, confidence)
         if isinstance(plan, PublicRows):
             return explain(plan)
         if question.names_no_price and not sets_price(self._policy):
-            catalog = self._curator.catalog
+            catalog = self._dataset.catalog
             return explain(plan_without_price(question, plan, catalog), notes=list_notes(plan, catalog))
         (priced,), verdicts = self._price_now(self._build_batch((question,), confidence))
         quote = self._with_warnings(quote_questions([priced], confidence, False, question.rows), verdicts)
@@ -297,7 +298,7 @@ class LocalSession(DerivedSession):
         released = self._answer_released(question, confidence)
         if released is not None:
             return released
-        plan = plan_text(question, self._curator.catalog, confidence)
+        plan = plan_text(question, self._dataset.catalog, confidence)
         return self._read_public(plan, confidence) if isinstance(plan, PublicRows) else plan
 
     def _answer_released(self, question: Question, confidence: float) -> Answer | None:
@@ -310,22 +311,26 @@ class LocalSession(DerivedSession):
             select = parse_released(question.text)
             if select is None:
                 return None
-            left = self._curator.ledger.left(self.analyst)
+            left = self._dataset.ledger.left(self.analyst)
             return answer_released(select, self._find_release, confidence, left)
 
     def _find_release(self, name: str) -> Release:
-        return find_release(self._curator, name, self.analyst)
+        return find_release(self._dataset, name, self.analyst)
 
     def _read_public(self, plan: PublicRows, confidence: float) -> Answer:
         """Public rows: nothing is reserved, and no private table is read."""
-        columns = read_public_columns(plan, self._curator.engine, self._curator.catalog)
-        self._curator.admit(size_of_rows(columns))
+        columns = read_public_columns(plan, self._dataset.engine, self._dataset.catalog)
+        self._dataset.admit(size_of_rows(columns))
         return self._show_public(columns, confidence)
 
     def _show_public(self, columns: tuple[KeyColumn, ...], confidence: float) -> Answer:
         """An answer that cost nothing."""
         rows = np.arange(len(columns[0].values), dtype=np.intp)
-        return Answer(columns, rows, confidence, None, False, self._curator.ledger.left(self.analyst))
+        return Answer(columns, rows, confidence, None, False, self._dataset.ledger.left(self.analyst))
+
+    @property
+    def _dataset(self) -> Dataset:
+        return self._curator.dataset
 
     @property
     def _policy(self) -> Policy:
@@ -333,7 +338,7 @@ class LocalSession(DerivedSession):
 
     @property
     def _declared(self) -> Analyst:
-        analyst = self._curator.catalog.analyst(self.analyst)
+        analyst = self._dataset.catalog.analyst(self.analyst)
         assert analyst is not None  # noqa: S101 - Curator.session gives sessions to nobody else
         return analyst
 
@@ -352,22 +357,22 @@ class LocalSession(DerivedSession):
         if len(named) > MOST_QUESTIONS:
             why = f"has {len(named):,} questions, more than {MOST_QUESTIONS}"
             raise Refusal("The batch", why, "take it apart", code="too_complex")
-        return Batch(tuple(map(bind_question, named)), confidence, self._curator.catalog.version, payment, replay)
+        return Batch(tuple(map(bind_question, named)), confidence, self._dataset.catalog.version, payment, replay)
 
     def _price_now(self, batch: Batch) -> tuple[list[Priced], list[Verdict | None]]:
         """The questions as they would be paid for now, and what would say almost nothing; nothing is read or spent."""
-        plans = batch.plans(self._curator.catalog)
+        plans = batch.plans(self._dataset.catalog)
         check_named(self._policy, batch.names_a_price)
         priced = self._price_plans(batch, plans, self._next_price())
-        prove(self._curator.kernel, priced)
+        prove(self._dataset.kernel, priced)
         return priced, self._appoint_judge(batch, plans).judge_afresh(priced)
 
     def _appoint_judge(self, batch: Batch, plans: Sequence[Plan]) -> Judge:
-        return Judge(self._curator, self.analyst, batch, plans, self._recall)
+        return Judge(self._dataset, self.analyst, batch, plans, self._recall)
 
     def _recall(self, receipt: Receipt) -> Answer:
         """A small answer that was paid for before, as it was asked."""
-        kept, batch = self._curator.ledger.answer(self.analyst, receipt.request_id), Batch.from_text(receipt.asked)
+        kept, batch = self._dataset.ledger.answer(self.analyst, receipt.request_id), Batch.from_text(receipt.asked)
         if kept is None:
             raise Refusal(
                 f"Request {receipt.request_id!r}", "has no answer of yours", "ask again", code="unknown_answer"
@@ -379,15 +384,15 @@ class LocalSession(DerivedSession):
     def _find_vacuous(self, verdicts: Sequence[Verdict | None], request: PaymentRequest) -> Verdict | None:
         """What is known to say almost nothing and is not sold, if anything is, unless it was paid for before."""
         sure = next((verdict for verdict in verdicts if verdict is not None and verdict.sure), None)
-        if sure is None or self._curator.catalog.vacuous_answers != "refuse":
+        if sure is None or self._dataset.catalog.vacuous_answers != "refuse":
             return None
-        stored = self._curator.ledger.find_answer(self.analyst, request.request_id, request.identity)
+        stored = self._dataset.ledger.find_answer(self.analyst, request.request_id, request.identity)
         return sure if stored is None else None
 
     def _with_warnings(self, quote: Quote, verdicts: Sequence[Verdict | None]) -> Quote:
         """The quote with what would say almost nothing, and what it would mean for the budgets as they are now."""
-        ledger = self._curator.ledger
-        declared = self._curator.catalog.ledger
+        ledger = self._dataset.ledger
+        declared = self._dataset.catalog.ledger
         shares = declared is not None and declared.lifetime is not None
         lifetime = ledger.lifetime().get(None) if shares else None  # a ledger in memory shares nothing
         warnings = warn(ledger.account(self.analyst), ledger.account(), quote.event, lifetime)
@@ -397,10 +402,10 @@ class LocalSession(DerivedSession):
         """What a policy says that the next question costs; None where the analyst names the price."""
         if not sets_price(self._policy):
             return None
-        return next_price(self._policy, self._curator.ledger.account(self.analyst))
+        return next_price(self._policy, self._dataset.ledger.account(self.analyst))
 
     def _price_plans(self, batch: Batch, plans: Sequence[Plan], price: Pure | None) -> list[Priced]:
-        priced = batch.price(plans, self._curator.catalog, price)
+        priced = batch.price(plans, self._dataset.catalog, price)
         check_ceiling(self._policy, cost(priced))
         check_size(self._declared, measure_size(priced))
         return priced
@@ -411,21 +416,21 @@ class LocalSession(DerivedSession):
         request = choose_request_id(request_id)
         check_named(self._policy, batch.names_a_price)
         if sets_price(self._policy):
-            identity = batch.unpriced_identity(plans, self._curator.catalog, self._with_analyst(request))
-            with self._curator.ledger.lock("question", identity.hex()):
+            identity = batch.unpriced_identity(plans, self._dataset.catalog, self._with_analyst(request))
+            with self._dataset.ledger.lock("question", identity.hex()):
                 wanted = PaymentRequest(self.analyst, request, identity, batch.to_text(), source=source)
                 outcome = self._pay_by_policy(batch, plans, wanted, anyway=anyway)
         else:
             priced = self._price_plans(batch, plans, None)
             identity = batch.identity(priced, self._with_analyst(request))
-            with self._curator.ledger.lock("question", identity.hex()):
+            with self._dataset.ledger.lock("question", identity.hex()):
                 wanted = PaymentRequest(self.analyst, request, identity, batch.to_text(), source=source)
                 verdicts, paid = self._judge_and_pay(batch, plans, priced, wanted, anyway=anyway)
                 outcome = self._give(paid, priced, batch.confidence, verdicts)
         with allow():  # it is paid for
             answers = build_answers(outcome)
             if outcome.kept is not None:
-                self._curator.counts.note(self.analyst, outcome.kept, batch, plans, answers[0])
+                self._dataset.counts.note(self.analyst, outcome.kept, batch, plans, answers[0])
             return answers
 
     def _judge_and_pay(
@@ -450,23 +455,23 @@ class LocalSession(DerivedSession):
             if not sets_price(self._policy):
                 return priced
             with allow():  # what is refused for its work does not depend on who has asked it before
-                return batch.price(plans, self._curator.catalog, price_of(shared.event))
+                return batch.price(plans, self._dataset.catalog, price_of(shared.event))
 
         check_form(shared, find_priced)
 
     def _pay_by_policy(self, batch: Batch, plans: Sequence[Plan], request: PaymentRequest, *, anyway: bool) -> Outcome:
         """Pays the price that the policy sets, unless the question was answered before, at whatever price."""
-        stored = self._curator.ledger.find_answer(self.analyst, request.request_id, request.identity)
+        stored = self._dataset.ledger.find_answer(self.analyst, request.request_id, request.identity)
         if stored is None:
-            with self._curator.ledger.lock("price", self.analyst):  # nobody else may spend what this price is a part of
+            with self._dataset.ledger.lock("price", self.analyst):  # nobody else may spend what this price is a part of
                 priced = self._price_plans(batch, plans, self._next_price())
                 verdicts, paid = self._judge_and_pay(batch, plans, priced, request, anyway=anyway)
             if isinstance(paid, Reservation):
                 return self._give(paid, priced, batch.confidence, verdicts)
             stored = paid
         with allow():  # it is paid for: perhaps just now, where somebody else's answer is shared
-            priced = batch.price(plans, self._curator.catalog, price_of(stored.receipt.event))
-            self._curator.admit(measure_size(priced))
+            priced = batch.price(plans, self._dataset.catalog, price_of(stored.receipt.event))
+            self._dataset.admit(measure_size(priced))
             return self._give(stored, priced, batch.confidence, [None] * len(priced))
 
     def _pay(
@@ -474,9 +479,9 @@ class LocalSession(DerivedSession):
     ) -> Reservation | StoredAnswer:
         """Pays, once there is room for the answer in memory and in the ledger: how much it needs is public."""
         size = measure_size(priced)
-        self._curator.admit(size)
+        self._dataset.admit(size)
         storage = count_storage(self._declared, size, request.asked)
-        return pay(self._curator.kernel, replace(request, storage=storage), priced, check)
+        return pay(self._dataset.kernel, replace(request, storage=storage), priced, check)
 
     def _give(
         self,
@@ -490,7 +495,7 @@ class LocalSession(DerivedSession):
             with allow():  # what was paid for is shown
                 drafts = add_notes(replay_answers(priced, paid, confidence), verdicts)
             return Outcome(drafts, paid.receipt, replayed=True, left=paid.left)
-        drafts, receipt = measure(self._curator.kernel, paid, show_answers(priced, confidence))
+        drafts, receipt = measure(self._dataset.kernel, paid, show_answers(priced, confidence))
         noted = add_notes(drafts, verdicts)
         return Outcome(noted, receipt, replayed=False, left=paid.hold.left, kept=paid.hold.kept)
 
@@ -500,7 +505,7 @@ class LocalSession(DerivedSession):
 
     def _price_as_before(self, batch: Batch, receipt: Receipt) -> list[Priced]:
         """The questions as they were measured, by whichever rules, if the catalog still means the same by them."""
-        catalog = replace(self._curator.catalog, version=batch.version)
+        catalog = replace(self._dataset.catalog, version=batch.version)
         plans, request = batch.plans(catalog), self._with_analyst(receipt.request_id)
         for rules in VERSIONS:
             if batch.names_a_price:

@@ -16,6 +16,7 @@ from adomnia.cli.shell.shell import AGAIN, STAYS_PAID, Shell
 from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.session.curator import read_catalog, rehearse
 from adomnia.sql.reading.statements import split_statements
+from kit.altering import alter
 from kit.waiting import HANG_SECONDS
 
 COUNT = "SELECT COUNT(*) AS n FROM people"
@@ -210,7 +211,7 @@ def test_where_an_error_ends_everything_the_request_id_is_told(make, monkeypatch
 
 
 def test_what_says_almost_nothing_is_asked_only_by_whoever_was_told_so(make, curator, monkeypatch):
-    monkeypatch.setattr(curator.kernel, "catalog", replace(curator.catalog, vacuous_answers="refuse"))
+    alter(curator, catalog=replace(curator.catalog, vacuous_answers="refuse"))
     words = []
     answers = iter((False, True))
     shell, run = make(lambda said: words.append(said) or next(answers), epsilon="0.001", rows="100")

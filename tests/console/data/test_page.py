@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import ExitStack
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -16,6 +17,7 @@ from adomnia.catalog.model import Analyst, Policy, View
 from adomnia.console.data.page import choose_amount
 from adomnia.privacy.filters import Budget
 from kit import house
+from kit.altering import altered
 from kit.catalogs import belongings, category, gather, people, plain, public, whole
 from kit.effort import do_within
 from kit.hospital import CATALOG
@@ -34,16 +36,18 @@ def texts(html):
 
 
 @pytest.fixture
-def served(shared_house, monkeypatch):
+def served(shared_house):
     """A house whose catalog is another one, as far as pages go: no rows of it are read."""
+    stack = ExitStack()
 
     def serve(catalog):
         with shared_house.services.dataset.curator() as curator:
             named = replace(catalog, analysts=curator.catalog.analysts)
-            monkeypatch.setattr(curator.kernel, "catalog", named)
+            stack.enter_context(altered(curator, catalog=named))
         return shared_house
 
-    return serve
+    with stack:
+        yield serve
 
 
 @pytest.mark.parametrize("name", ["alice", "olga", "audrey"])

@@ -18,6 +18,7 @@ from adomnia.pricing.quotes import list_measures
 from adomnia.privacy.events import Pure
 from adomnia.sql.lower import lower
 from kit import corpus
+from kit.altering import alter
 from kit.bits import SeededBits
 from kit.engines import loaded
 from kit.hospital import CATALOG, declare, frame
@@ -54,7 +55,7 @@ class Analysing:
         """What is asked of the engine, what it gives, and the answer."""
         if text not in self._known:
             self.recorder.forget()
-            self._curator.kernel.bits = SeededBits(text)
+            alter(self._curator, bits=SeededBits(text))
             delta = 1e-9 if needs_delta(lower(text, self._curator.catalog)) else None
             answer = self._curator.session("bob").sql(text, epsilon=1, delta=delta)
             self._known[text] = self.recorder.asked, self.recorder.given, answer.records()

@@ -18,6 +18,7 @@ from adomnia.privacy.events import Concentrated, Pure
 from adomnia.session.columns import KeyColumn
 from adomnia.sql.lower import lower
 from kit import corpus
+from kit.altering import alter
 from kit.bits import SeededBits
 from kit.engines import loaded
 from kit.frozen.numbers import describe_measured, write_labels, write_table, write_values
@@ -90,7 +91,7 @@ def answer_corpus() -> Iterator[tuple[str, str]]:
     ):
         for asked in corpus.questions():
             for paid in ({"epsilon": 1}, *([{"rho": 1}] if asked.topic in _GAUSSIAN else [])):
-                curator.kernel.bits = SeededBits(asked.text)
+                alter(curator, bits=SeededBits(asked.text))
                 key = f"{asked} -- {' '.join(paid)}"
                 # Answers are named by notes of later ones, which say how many rows a group had.
                 request_id = sha256(key.encode()).hexdigest()[:8]

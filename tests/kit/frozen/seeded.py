@@ -15,6 +15,7 @@ from adomnia.engines.registry import EMBEDDED
 from adomnia.ledger import Ledger
 from adomnia.session.curator import STATE, Curator
 from kit import corpus, hospital, house
+from kit.altering import altered
 from kit.bits import SeededBits
 from kit.engines import loaded
 
@@ -80,7 +81,7 @@ def open_corpus() -> Iterator[house.House]:
         catalog = replace(corpus.declare(folder), folder=folder)
         engine = loaded(EMBEDDED, catalog, corpus.frames(catalog))
         ledger = Ledger.open(":memory:", catalog.budget, {each.name: each.budget for each in catalog.analysts})
-        return Curator(catalog, engine, ledger, SeededBits(0))
+        return Curator.open(catalog, engine, ledger, SeededBits(0))
 
     with patch.object(house, "open_folder", open_folder), open_house("", write) as opened:
         yield opened
@@ -89,5 +90,5 @@ def open_corpus() -> Iterator[house.House]:
 @contextmanager
 def seeded(curator: Curator, seed: object) -> Iterator[None]:
     """Noise that depends on the seed alone."""
-    with patch.object(curator.kernel, "bits", SeededBits(seed)):
+    with altered(curator, bits=SeededBits(seed)):
         yield

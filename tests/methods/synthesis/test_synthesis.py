@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import adomnia
+from kit.altering import alter
 from kit.bits import SeededBits
 
 TEXT = "SELECT * FROM {method}((SELECT sex, city, age, pay FROM data), size => 60)"
@@ -35,7 +36,7 @@ def session():
         bounds={"age": (0, 100), "pay": (0, 200_000)},
         categories={"sex": ["F", "M"], "city": ["A", "B", "C"]},
     ) as opened:
-        opened._curator.kernel.bits = SeededBits("synthesis")  # how many drawn rows have no city is a matter of noise
+        alter(opened._curator, bits=SeededBits("synthesis"))  # how many drawn rows have no city is a matter of noise
         yield opened
 
 

@@ -47,7 +47,7 @@ def open_for(visit: Visit, name: str) -> AskableRelease:
     try:
         if visit.is_analyst:
             return visit.session.open_release(name)
-        return make_askable(find_release(visit.curator, name, None))
+        return make_askable(find_release(visit.curator.dataset, name, None))
     except Refusal as refusal:
         if refusal.code != "unknown_release":
             raise
@@ -61,7 +61,7 @@ def address_of_release(name: str, part: str = "") -> str:
 
 
 def _list_entries(visit: Visit) -> Sequence[ReleaseEntry]:
-    return visit.session.releases() if visit.is_analyst else list_releases(visit.curator, None)
+    return visit.session.releases() if visit.is_analyst else list_releases(visit.curator.dataset, None)
 
 
 def _describe(entry: ReleaseEntry) -> ReleaseLine:
