@@ -27,6 +27,7 @@ GLOSSARY = ROOT / "docs" / "glossary.md"
 
 # From left to right; names on one line are siblings. "adomnia" is the public face, `adomnia/__init__.py` itself.
 LAYERS = [
+    {"messages"},
     {"errors"},
     {"work", "tables", "json_text", "spreadsheets", "postgres", "version"},
     {"privacy"},
@@ -71,7 +72,13 @@ PARTICIPLES = {
 PARTICIPLES |= {"paid", "sent", "shown", "taken", "told", "understood", "unknown", "written"}
 VERBS_IN_ED = {"bleed", "embed", "exceed", "feed", "need", "proceed", "seed", "shed", "speed", "succeed"}
 
-BESIDE_THE_CORE = {"errors", "work", "postgres", "version"}  # they refuse, connect or name, and show nothing
+BESIDE_THE_CORE = {
+    "messages",
+    "errors",
+    "work",
+    "postgres",
+    "version",
+}  # they refuse, connect or name; they show nothing
 STATED = re.compile(r"\| `([a-z]+)` \| ([\d,]+) \|")
 
 # Who names an engine above all of them, and is not about where questions run.

@@ -7,7 +7,10 @@ import pickle
 
 import pytest
 
-from adomnia.errors import AdomniaError, Failure, Refusal
+from adomnia.errors import AdomniaError, Failure, Refusal, Unavailable, render
+from adomnia.messages.references import Option
+from adomnia.messages.surfaces import Surface
+from adomnia.messages.texts import Fix, Message
 
 
 def test_a_refusal_says_what_why_and_what_to_do():
@@ -40,3 +43,15 @@ def test_errors_cross_process_boundaries_unchanged(error, again):
     received = again(error)
     assert (type(received), str(received), vars(received)) == (type(error), str(error), vars(error))
     assert isinstance(received, AdomniaError)
+
+
+def test_an_error_is_shown_in_the_words_of_a_surface():
+    paid = Message("without ", Option("epsilon"))
+    refusal = Refusal(paid, paid, Fix(Message("add ", Option("rows", "9")), "give_rows", rows=9), (1, 2), code="price")
+    told = render(refusal, Surface.COMMAND_LINE)
+    assert str(told) == "without --epsilon without --epsilon. Fix: add --rows 9. (line 1, column 2)"
+    assert (told.code, told.fix.action, told.fix.facts) == ("price", "give_rows", {"rows": 9})
+    assert refusal.fix == "add rows=9"
+    assert str(pickle.loads(pickle.dumps(told))) == str(copy.copy(told)) == str(told)
+    away = render(Unavailable("The server", "is away", Message("add ", Option("rows")), "busy", 7), Surface.JSON)
+    assert (away.code, away.retry_seconds, away.fix) == ("busy", 7, "add `rows`")

@@ -5,7 +5,15 @@ A Refusal explains itself, a Failure says nothing, and Unavailable asks to try a
 
 from __future__ import annotations
 
-__all__ = ["AdomniaError", "Failure", "Refusal", "Unavailable", "install_extra"]
+from copy import copy
+from typing import TYPE_CHECKING, TypeVar
+
+from adomnia.messages.texts import Fix, show
+
+if TYPE_CHECKING:
+    from adomnia.messages.surfaces import Surface
+
+__all__ = ["AdomniaError", "Failure", "Refusal", "Unavailable", "install_extra", "render"]
 
 _UNAVAILABLE = "unavailable"
 
@@ -38,7 +46,7 @@ class Refusal(AdomniaError):
         super().__init__(what, why, fix, position)  # all four: exceptions are pickled and copied through `args`
         self.what = what
         self.why = why
-        self.fix = fix
+        self.fix = fix if isinstance(fix, Fix) else Fix(fix)
         self.position = position
         self.code = code  # one stable word for programs; the sentence may change
         self.others = others  # what else is wrong with the same thing
@@ -83,12 +91,24 @@ class Unavailable(AdomniaError):
         super().__init__(what, why, fix, code, retry_seconds)
         self.what = what
         self.why = why
-        self.fix = fix
+        self.fix = fix if isinstance(fix, Fix) else Fix(fix)
         self.code = code
         self.retry_seconds = retry_seconds  # when trying again may help
 
     def __str__(self) -> str:
         return f"{self.what} {self.why}. Fix: {self.fix}."
+
+
+Explained = TypeVar("Explained", Refusal, Unavailable)
+
+
+def render(error: Explained, surface: Surface) -> Explained:
+    """The same error in the words of a surface."""
+    told = copy(error)
+    told.what, told.why = show(error.what, surface), show(error.why, surface)
+    told.fix = Fix(show(error.fix, surface), error.fix.action, **error.fix.facts)
+    told.args = (told.what, told.why, told.fix, *error.args[3:])
+    return told
 
 
 def install_extra(name: str) -> str:

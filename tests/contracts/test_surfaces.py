@@ -25,7 +25,8 @@ from adomnia.client.addresses import check_address
 from adomnia.client.connection import Connection
 from adomnia.client.session import RemoteSession
 from adomnia.console.ask.expectations import list_errors
-from adomnia.explaining.surfaces import Surface, reword_lines, reword_tree
+from adomnia.explaining.surfaces import reword_lines, reword_tree
+from adomnia.messages.surfaces import Surface
 from adomnia.methods.registry import METHODS
 from adomnia.pricing.bills import noise_in_words
 from adomnia.pricing.deltas import needs_delta

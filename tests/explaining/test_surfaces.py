@@ -12,7 +12,8 @@ import pytest
 import adomnia
 from adomnia.cli.question_options import QuestionOptions
 from adomnia.errors import Refusal, Unavailable
-from adomnia.explaining.surfaces import _FLAGS, _NAMES, _REPEATED, Surface, reword, reword_lines
+from adomnia.explaining.surfaces import _FLAGS, _NAMES, _REPEATED, reword, reword_lines
+from adomnia.messages.surfaces import Surface
 from adomnia.pricing.questions import Payment
 
 WORDS = {

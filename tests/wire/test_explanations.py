@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from adomnia.explaining.surfaces import Surface, reword_tree
+from adomnia.explaining.surfaces import reword_tree
+from adomnia.messages.surfaces import Surface
 from adomnia.wire.explanations import ExplanationReply, explanation_of, explanation_record
 
 TEXT = "SELECT city, AVG(salary) AS pay FROM people GROUP BY city"

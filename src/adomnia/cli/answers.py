@@ -13,8 +13,9 @@ from adomnia.cli import pages
 from adomnia.cli.options import AnswerFormat
 from adomnia.errors import Refusal
 from adomnia.explaining.explanations import is_explain
-from adomnia.explaining.surfaces import Surface, reword_lines
+from adomnia.explaining.surfaces import reword_lines
 from adomnia.figures.files import check_file
+from adomnia.messages.surfaces import Surface
 from adomnia.pricing.bills import format_cost
 from adomnia.privacy.events import to_record
 from adomnia.session import display

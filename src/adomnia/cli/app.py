@@ -112,7 +112,8 @@ def main() -> None:
 
 
 def _reword(error: AdomniaError) -> AdomniaError:
-    from adomnia.explaining.surfaces import Surface, reword
+    from adomnia.explaining.surfaces import reword
+    from adomnia.messages.surfaces import Surface
 
     return reword(error, Surface.COMMAND_LINE) if isinstance(error, Refusal | Unavailable) else error
 

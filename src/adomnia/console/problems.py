@@ -11,7 +11,8 @@ from adomnia.api.authorized_route import AuthorizedRoute
 from adomnia.api.problems import headers_of, status_of
 from adomnia.console.rendering import HTML, Page, render
 from adomnia.errors import Failure, Refusal
-from adomnia.explaining.surfaces import Surface, reword
+from adomnia.explaining.surfaces import reword
+from adomnia.messages.surfaces import Surface
 
 if TYPE_CHECKING:
     from starlette.requests import Request

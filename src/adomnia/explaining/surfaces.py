@@ -7,10 +7,11 @@ written as the surface writes it. JSON's form stands between backticks, so that 
 import re
 from collections.abc import Callable, Iterable
 from copy import copy
-from enum import Enum
 
 from adomnia.errors import Refusal, Unavailable
 from adomnia.explaining.tree import Node
+from adomnia.messages.surfaces import Surface
+from adomnia.messages.texts import Fix
 
 _NAMES = (
     *("epsilon", "rho", "error", "delta", "rows", "weights", "effort", "interval", "inference"),
@@ -41,17 +42,6 @@ _EARLIER = re.compile(r"your answer [\w.:-]+(?=[),])")  # by its request id
 _WORDS_OF_JSON = {"True": "true", "False": "false", "None": "null"}
 
 
-class Surface(Enum):
-    """Where an error is shown."""
-
-    COMMAND_LINE = "command line"
-    SHELL = "shell"
-    SCRIPT = "statements from a file"
-    JSON = "JSON"
-    PYTHON = "Python"
-    PAGE = "page of the console"
-
-
 def reword(error: Refusal | Unavailable, surface: Surface) -> Refusal | Unavailable:
     """The same error in the words of a surface; what it quotes of a question, which has a place, is left alone."""
 
@@ -59,7 +49,7 @@ def reword(error: Refusal | Unavailable, surface: Surface) -> Refusal | Unavaila
         return _CHANGES[surface](_rename_calls(text, surface))
 
     reworded = copy(error)
-    reworded.fix = change(error.fix)
+    reworded.fix = Fix(change(error.fix), error.fix.action, **error.fix.facts)
     if not isinstance(error, Refusal) or error.position is None:
         reworded.what, reworded.why = change(error.what), change(error.why)
     reworded.args = (reworded.what, reworded.why, reworded.fix, *error.args[3:])
@@ -162,6 +152,7 @@ def _read_json(value: str) -> str:
 
 _CHANGES: dict[Surface, Callable[[str], str]] = {
     Surface.COMMAND_LINE: _to_option,
+    Surface.NOTEBOOK: _to_option,
     Surface.SHELL: _to_setting,
     Surface.SCRIPT: _to_script,
     Surface.JSON: _to_json,

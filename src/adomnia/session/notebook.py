@@ -9,7 +9,8 @@ from typing import Any, NoReturn
 
 from adomnia.errors import Refusal, Unavailable
 from adomnia.explaining.explanations import without_explain
-from adomnia.explaining.surfaces import Surface, reword
+from adomnia.explaining.surfaces import reword
+from adomnia.messages.surfaces import Surface
 from adomnia.sql.reading.parameters import list_names
 
 _AMOUNTS = ("epsilon", "rho", "error", "delta")

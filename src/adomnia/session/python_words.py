@@ -36,7 +36,7 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 
 def in_python_words(refusal: Refusal) -> Refusal:
     """The same refusal, with a fix for somebody who calls `protect`."""
-    fix = refusal.fix
+    fix: str = refusal.fix
     for pattern, words in _WORDS:
         found = pattern.search(fix)
         if found is not None:

@@ -86,7 +86,7 @@ def _plan_counts(select: exp.Select, release: Release, confidence: float) -> Pla
 
 def _suit_refusal(refusal: Refusal, release: Release, table: AttributeTable) -> Refusal:
     """The same refusal with what to do about a release: rows of nobody can be read, and bins have names."""
-    fix = refusal.fix
+    fix: str = refusal.fix
     if refusal.code == "not_an_aggregate" and refusal.what == "*":
         fix = f"use COUNT, SUM or AVG, or read the published table: open_release('{release.name}').to_pandas()"
     if refusal.code == "needs_key_domain":

@@ -9,8 +9,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from pydantic import Field
 
-from adomnia.explaining.surfaces import Surface, reword_lines
+from adomnia.explaining.surfaces import reword_lines
 from adomnia.ledger.requests import Receipt
+from adomnia.messages.surfaces import Surface
 from adomnia.pricing.caps import Cap, LeftOut
 from adomnia.privacy.filters import Left
 from adomnia.privacy.wall_time import FIRST

@@ -4,8 +4,9 @@ from typing import Any
 
 from pydantic import Field
 
-from adomnia.explaining.surfaces import Surface, reword_tree
+from adomnia.explaining.surfaces import reword_tree
 from adomnia.explaining.tree import Node
+from adomnia.messages.surfaces import Surface
 from adomnia.session.explanation import Explanation, build_explanation
 from adomnia.wire.answers import left_of, left_record
 from adomnia.wire.models import LeftReply, Reply

@@ -5,7 +5,8 @@ from typing import Any
 from pydantic import Field
 
 from adomnia.errors import Failure, Refusal, Unavailable
-from adomnia.explaining.surfaces import Surface, reword
+from adomnia.explaining.surfaces import reword
+from adomnia.messages.surfaces import Surface
 from adomnia.wire.models import Reply
 
 FAILURE = "failure"

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from adomnia.explaining.surfaces import Surface, reword_lines
+from adomnia.explaining.surfaces import reword_lines
 from adomnia.mechanisms.brackets import Brackets
 from adomnia.mechanisms.contract import Numeric
 from adomnia.mechanisms.earlier_brackets import EarlierBrackets
@@ -20,6 +20,7 @@ from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.mechanisms.ranks import Target
 from adomnia.mechanisms.round_numbers import RoundNumbers
 from adomnia.mechanisms.smooth import SmoothCauchy, SmoothLaplace, SmoothNoise, SmoothStudent
+from adomnia.messages.surfaces import Surface
 from adomnia.pricing.bills import noise_in_words
 from adomnia.pricing.quotes import Expected, Measurement, Quote, Search
 from adomnia.privacy.sensitivity import Sensitivity

@@ -13,7 +13,8 @@ from unittest.mock import patch
 
 from adomnia.cli import opening
 from adomnia.errors import Refusal
-from adomnia.explaining.surfaces import Surface, reword_lines
+from adomnia.explaining.surfaces import reword_lines
+from adomnia.messages.surfaces import Surface
 from adomnia.methods.registry import METHODS
 from adomnia.pricing.deltas import needs_delta
 from adomnia.sql.lower import lower

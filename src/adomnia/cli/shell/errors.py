@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from adomnia.errors import Refusal, Unavailable
-from adomnia.explaining.surfaces import Surface, reword
+from adomnia.explaining.surfaces import reword
+from adomnia.messages.surfaces import Surface
 
 if TYPE_CHECKING:
     from adomnia.errors import AdomniaError

@@ -16,7 +16,8 @@ from adomnia.cli.shell import commands
 from adomnia.cli.shell.errors import describe_error, may_be_paid
 from adomnia.errors import AdomniaError, Failure, Refusal
 from adomnia.explaining.explanations import is_explain
-from adomnia.explaining.surfaces import Surface, reword_tree
+from adomnia.explaining.surfaces import reword_tree
+from adomnia.messages.surfaces import Surface
 from adomnia.pricing.bills import format_cost
 from adomnia.privacy.amounts import show_down
 from adomnia.session.explanation import Explanation

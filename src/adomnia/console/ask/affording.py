@@ -12,7 +12,7 @@ from adomnia.errors import Refusal
 from adomnia.privacy.amounts import show_down
 
 if TYPE_CHECKING:
-    from adomnia.console.ask.fixes import Fix
+    from adomnia.console.ask.fixes import SuggestedFix
     from adomnia.console.ask.form import AskForm
     from adomnia.console.ask.price_view import PriceView
     from adomnia.console.visits import Visit
@@ -44,7 +44,7 @@ def add_affordance(priced: PriceView, visit: Visit, budgets: Budgets, quote: Quo
     """The panel with what cannot be paid, what would say nothing, and the other currency."""
     dear = not all(account.admits(quote.event) for account in (budgets.personal, budgets.dataset))
     situation = describe_situation(visit, budgets, priced.form)
-    cheaper: tuple[Fix, ...] = ()
+    cheaper: tuple[SuggestedFix, ...] = ()
     if dear and not priced.paid_as:
         cheaper = list_fixes(Refusal("The price", "is more than is left", "pay less", code="budget"), situation)
     return replace(
@@ -56,7 +56,7 @@ def add_affordance(priced: PriceView, visit: Visit, budgets: Budgets, quote: Quo
     )
 
 
-def _list_sharper(quote: Quote, situation: Situation) -> tuple[Fix, ...]:
+def _list_sharper(quote: Quote, situation: Situation) -> tuple[SuggestedFix, ...]:
     """Prices at which an answer that would say nothing would say something."""
     if not quote.vacuous:
         return ()

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from adomnia.privacy.expressions import Column
     from adomnia.session.contract import Session
 
-__all__ = ["Fix", "Situation", "change_fields", "list_fixes"]
+__all__ = ["Situation", "SuggestedFix", "change_fields", "list_fixes"]
 
 _MOST = 4  # fixes of one refusal
 _USUAL_PRICE = "0.25"
@@ -63,7 +63,7 @@ class Situation:
 
 
 @dataclass(frozen=True)
-class Fix:
+class SuggestedFix:
     """A way out: the fields that it changes, the change itself, and what it would buy; `off` if it needs the owner."""
 
     label: str
@@ -90,14 +90,14 @@ def change_fields(**changes: str) -> str:
     return urlencode(changes)
 
 
-def list_fixes(refusal: Refusal, situation: Situation) -> tuple[Fix, ...]:
+def list_fixes(refusal: Refusal, situation: Situation) -> tuple[SuggestedFix, ...]:
     """The ways out of a refusal that lead on; of a question that takes long to price, those that need not be tried."""
     candidates = (each for maker in (_rename, *_MAKERS.get(refusal.code, ())) for each in maker(refusal, situation))
     fixes = (_build_fix(each, refusal, situation) for each in candidates if each.off or is_quick())
     return tuple(islice((fix for fix in fixes if fix is not None), _MOST))
 
 
-def _build_fix(candidate: _Candidate, refusal: Refusal, situation: Situation) -> Fix | None:
+def _build_fix(candidate: _Candidate, refusal: Refusal, situation: Situation) -> SuggestedFix | None:
     """What a button offers, once it was tried; None where it leads nowhere."""
     sql, changes = situation.form.sql, candidate.changes
     if candidate.edits:
@@ -106,7 +106,9 @@ def _build_fix(candidate: _Candidate, refusal: Refusal, situation: Situation) ->
     if bought is None:
         return None
     note = " ".join(filter(None, (candidate.note, bought)))
-    return Fix(candidate.label, change_fields(**changes), show_edits(sql, candidate.edits), note, candidate.off)
+    return SuggestedFix(
+        candidate.label, change_fields(**changes), show_edits(sql, candidate.edits), note, candidate.off
+    )
 
 
 def _try(situation: Situation, changes: dict[str, str], refusal: Refusal) -> str | None:

@@ -10,7 +10,8 @@ from adomnia.console.ask.pricing import build_price, view_problem
 from adomnia.console.data.examples import list_examples
 from adomnia.console.rendering import Page
 from adomnia.errors import Failure, Refusal, Unavailable
-from adomnia.explaining.surfaces import Surface, reword
+from adomnia.explaining.surfaces import reword
+from adomnia.messages.surfaces import Surface
 
 if TYPE_CHECKING:
     from adomnia.api.problems import Problem

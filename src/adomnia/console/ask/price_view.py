@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from adomnia.console.ask.budget_bar import BudgetBar
     from adomnia.console.ask.expectations import ErrorLine, SizeTable
-    from adomnia.console.ask.fixes import Fix
+    from adomnia.console.ask.fixes import SuggestedFix
     from adomnia.console.ask.form import AskForm
     from adomnia.console.ask.free_release import FreeRelease
     from adomnia.console.ask.funnel import Funnel
@@ -45,11 +45,11 @@ class PriceView:
     errors: tuple[ErrorLine, ...] = ()
     rough: str = ""
     vacuous: tuple[str, ...] = ()
-    vacuous_fixes: tuple[Fix, ...] = ()
+    vacuous_fixes: tuple[SuggestedFix, ...] = ()
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     paid_as: str = ""  # the request id of an equal question that was paid before
-    too_dear: Fix | None = None
+    too_dear: SuggestedFix | None = None
     is_too_dear: bool = False
     is_spent: bool = False  # nothing is left
     instead: str = ""  # the change to an error instead of a price, or back

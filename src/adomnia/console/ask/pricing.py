@@ -31,7 +31,8 @@ from adomnia.console.ask.refusals import view_refusal
 from adomnia.console.ask.replays import find_paid
 from adomnia.errors import Refusal
 from adomnia.explaining.explanations import is_explain
-from adomnia.explaining.surfaces import Surface, reword_lines
+from adomnia.explaining.surfaces import reword_lines
+from adomnia.messages.surfaces import Surface
 from adomnia.pricing.bills import HIGH_EFFORT
 from adomnia.pricing.parts import amount as amount_of_price
 from adomnia.privacy.amounts import EPSILON_UNIT, show_up

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from adomnia.console.ask.edits import find_span
 from adomnia.console.ask.fixes import list_fixes
-from adomnia.explaining.surfaces import Surface, reword
+from adomnia.explaining.surfaces import reword
+from adomnia.messages.surfaces import Surface
 
 if TYPE_CHECKING:
-    from adomnia.console.ask.fixes import Fix, Situation
+    from adomnia.console.ask.fixes import Situation, SuggestedFix
     from adomnia.errors import Refusal
 
 __all__ = ["RefusalView", "RefusedPlace", "view_refusal"]
@@ -41,7 +42,7 @@ class RefusalView:
     why: str
     fix: str
     place: RefusedPlace | None
-    fixes: tuple[Fix, ...]
+    fixes: tuple[SuggestedFix, ...]
 
     @property
     def is_name(self) -> bool:

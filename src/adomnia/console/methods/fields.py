@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from adomnia.console.methods.naming import Fields
     from adomnia.methods.contract import Factor, Frame, Parameter
 
-__all__ = ["FormField", "Option", "list_fields", "list_terms"]
+__all__ = ["FieldChoice", "FormField", "list_fields", "list_terms"]
 
 _LEVELS = 4  # values of a factor that are named beside it
 _SUGGESTED = 200  # values that a field of text suggests
@@ -36,7 +36,7 @@ _WIDGETS = {
 
 
 @dataclass(frozen=True)
-class Option:
+class FieldChoice:
     """Something that can be chosen: `value` is sent, or of a box its name."""
 
     value: str
@@ -56,7 +56,7 @@ class FormField:
     required: bool
     value: str = ""
     usual: str = ""  # what is taken where nothing is typed
-    options: tuple[Option, ...] = ()
+    options: tuple[FieldChoice, ...] = ()
     own_id: str = ""
     own: str = ""
     lower: str = ""
@@ -75,20 +75,20 @@ def list_fields(parameters: Iterable[Parameter], typed: Fields, frame: Frame | N
     return tuple(_build(parameter, typed, frame) for parameter in parameters)
 
 
-def list_terms(frame: Frame | None) -> tuple[Option, ...]:
+def list_terms(frame: Frame | None) -> tuple[FieldChoice, ...]:
     """What can be put into a formula: numbers by their names, factors as C(...)."""
     return () if frame is None else tuple(_terms(frame))
 
 
-def _terms(frame: Frame) -> Iterator[Option]:
+def _terms(frame: Frame) -> Iterator[FieldChoice]:
     for number in frame.numbers.values():
         term = write_term(number.name)
         if term is not None:
-            yield Option(term, number.name, _describe_bounds(number))
+            yield FieldChoice(term, number.name, _describe_bounds(number))
     for name, factor in frame.factors.items():
         term = write_term(factor.name)
         if term is not None and name not in frame.numbers:
-            yield Option(f"C({term})", f"C({factor.name})", _describe_levels(factor))
+            yield FieldChoice(f"C({term})", f"C({factor.name})", _describe_levels(factor))
 
 
 def _build(parameter: Parameter, typed: Fields, frame: Frame | None) -> FormField:
@@ -118,7 +118,7 @@ def _show_default(parameter: Parameter) -> str:
     return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _list_options(parameter: Parameter, typed: Fields, frame: Frame | None) -> Iterator[Option]:
+def _list_options(parameter: Parameter, typed: Fields, frame: Frame | None) -> Iterator[FieldChoice]:
     widget = _WIDGETS[parameter.kind]
     if widget == "choice":
         yield from _list_choices(parameter, typed)
@@ -128,37 +128,37 @@ def _list_options(parameter: Parameter, typed: Fields, frame: Frame | None) -> I
         yield from _list_boxes(parameter, typed, frame)
     elif parameter.kind == "text" and frame is not None:
         levels = dict.fromkeys(str(level) for factor in frame.factors.values() for level in factor.levels)
-        yield from (Option(level, level) for level in list(levels)[:_SUGGESTED])
+        yield from (FieldChoice(level, level) for level in list(levels)[:_SUGGESTED])
 
 
-def _list_choices(parameter: Parameter, typed: Fields) -> Iterator[Option]:
+def _list_choices(parameter: Parameter, typed: Fields) -> Iterator[FieldChoice]:
     usual = _show_default(parameter)
     chosen = typed.get(field_of(parameter), usual)
     if not usual and not parameter.required:
-        yield Option("", "none", chosen=not chosen)
+        yield FieldChoice("", "none", chosen=not chosen)
     for choice in parameter.choices or ("true", "false"):
-        yield Option(choice, choice, chosen=choice == chosen)
+        yield FieldChoice(choice, choice, chosen=choice == chosen)
 
 
-def _list_columns(parameter: Parameter, typed: Fields, frame: Frame | None) -> Iterator[Option]:
+def _list_columns(parameter: Parameter, typed: Fields, frame: Frame | None) -> Iterator[FieldChoice]:
     chosen, offered = typed.get(field_of(parameter), ""), _offer(parameter, frame)
     if not parameter.required or not chosen:
-        yield Option("", "choose a column" if parameter.required else "none", chosen=not chosen)
+        yield FieldChoice("", "choose a column" if parameter.required else "none", chosen=not chosen)
     for name, note in offered.items():
-        yield Option(choose_column(name), name, note, chosen == choose_column(name))
+        yield FieldChoice(choose_column(name), name, note, chosen == choose_column(name))
     if chosen not in {"", OWN, *map(choose_column, offered)}:
-        yield Option(chosen, chosen[1:], "not in these rows", chosen=True)
-    yield Option(OWN, "something computed ...", chosen=chosen == OWN)
+        yield FieldChoice(chosen, chosen[1:], "not in these rows", chosen=True)
+    yield FieldChoice(OWN, "something computed ...", chosen=chosen == OWN)
 
 
-def _list_boxes(parameter: Parameter, typed: Fields, frame: Frame | None) -> Iterator[Option]:
+def _list_boxes(parameter: Parameter, typed: Fields, frame: Frame | None) -> Iterator[FieldChoice]:
     prefix, offered = box_of(parameter, ""), _offer(parameter, frame)
     gone = [name for name in typed if name.startswith(prefix) and name.removeprefix(prefix) not in offered]
     for name, note in offered.items():
         box = box_of(parameter, name)
-        yield Option(box, name, note, box in typed)
+        yield FieldChoice(box, name, note, box in typed)
     for box in gone:
-        yield Option(box, box.removeprefix(prefix), "not in these rows", chosen=True)
+        yield FieldChoice(box, box.removeprefix(prefix), "not in these rows", chosen=True)
 
 
 def _offer(parameter: Parameter, frame: Frame | None) -> Mapping[str, str]:

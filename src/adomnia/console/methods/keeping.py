@@ -9,7 +9,8 @@ from adomnia.console.ask.affording import find_most
 from adomnia.console.ask.budget_bar import build_bar
 from adomnia.console.methods.problems import BadField, refuse_field
 from adomnia.errors import Refusal
-from adomnia.explaining.surfaces import Surface, reword, reword_lines
+from adomnia.explaining.surfaces import reword, reword_lines
+from adomnia.messages.surfaces import Surface
 from adomnia.pricing.policies import sets_price
 from adomnia.privacy.amounts import EPSILON_UNIT
 from adomnia.session.release_checks import check_release_name

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlencode
 from adomnia.api.problems import status_of
 from adomnia.console.ask.form import AskForm
 from adomnia.console.ask.pricing import build_price
-from adomnia.console.methods.fields import FormField, Option, list_fields, list_terms
+from adomnia.console.methods.fields import FieldChoice, FormField, list_fields, list_terms
 from adomnia.console.methods.finding import list_chapters
 from adomnia.console.methods.keeping import (
     KEEP,
@@ -46,7 +46,7 @@ class RowsView:
     """Where the rows come from: a table or view with a condition, or a SELECT."""
 
     source: str
-    tables: tuple[Option, ...]
+    tables: tuple[FieldChoice, ...]
     where: str
     select: str
 
@@ -158,7 +158,7 @@ def _find_frame(method: Method, fields: Fields, catalog: Catalog) -> Frame | Non
 
 def _view_rows(fields: Fields, catalog: Catalog) -> RowsView:
     chosen = fields.get("table", "").lower()
-    tables = tuple(Option(name, name, chosen=name.lower() == chosen) for name in list_tables(catalog))
+    tables = tuple(FieldChoice(name, name, chosen=name.lower() == chosen) for name in list_tables(catalog))
     source = "select" if fields.get("source") == "select" else "table"
     return RowsView(source, tables, fields.get("where", ""), fields.get("select", ""))
 

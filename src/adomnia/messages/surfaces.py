@@ -1,0 +1,162 @@
+"""How each surface writes what a text names: `epsilon=0.5` in Python is `--epsilon 0.5` on the command line."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from adomnia.messages.references import Button, EarlierAnswer, Option, Pay, SessionCall, Setting, WithOption
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from adomnia.messages.references import Reference
+
+__all__ = ["CALLS", "OPTIONS", "SETTINGS", "Surface", "write_reference"]
+
+
+class Surface(Enum):
+    """Where a text is shown."""
+
+    PYTHON = "Python"
+    COMMAND_LINE = "command line"
+    SHELL = "shell"
+    SCRIPT = "statements from a file"
+    NOTEBOOK = "cell of a notebook"
+    JSON = "JSON"
+    PAGE = "page of the console"
+
+
+OPTIONS = (
+    *("epsilon", "rho", "error", "delta", "rows", "weights", "effort", "interval", "inference"),
+    *("confidence", "request_id", "replay", "together", "anyway", "parameters", "private", "from_release"),
+)
+_WORDS = {"effort", "inference", "request_id"}  # options whose value is a word, which is quoted
+_SWITCHES = {
+    ("interval", False): "no-interval",
+    ("inference", "population"): "population",
+    ("replay", False): "fresh",
+    ("together", True): "together",
+    ("anyway", True): "anyway",
+    ("private", True): "private",
+    ("from_release", True): "from-release",
+}
+_REPEATED = {"weights": "weight", "parameters": "parameter"}  # given once for each name
+CALLS = ("sql", "answers")
+
+SETTINGS = {  # in the catalog, and as an argument of `protect`
+    "approximate": ("have the owner set approximate = true in [budget]", "pass delta=1e-6 to adomnia.protect"),
+}
+
+
+@dataclass(frozen=True)
+class _Words:
+    """How one surface writes options, calls, and the rest of what it names otherwise than Python."""
+
+    option: Callable[[Option], str]
+    calls: Mapping[str, str]
+    pay: str = "pay {}"
+    given: str = "with {}"
+    button: str = "{says}: {option}"
+    earlier: str = "your answer {}"
+
+
+def _write_python(option: Option) -> str:
+    return f"{option.name}={'' if option.value is None else _write_value(option, str)}"
+
+
+def _write_json(option: Option) -> str:
+    if option.value is None:
+        return f"`{option.name}`"
+    return f'`"{option.name}": {_write_value(option, lambda value: str(value).lower())}`'
+
+
+def _write_value(option: Option, write_bool: Callable[[bool], str]) -> str:
+    match option.value:
+        case bool(value):
+            return write_bool(value)
+        case tuple(pairs):
+            return "{" + ", ".join(f'"{name}": {value}' for name, value in pairs) + "}"
+        case value:
+            return json.dumps(value, ensure_ascii=False) if option.name in _WORDS else str(value)
+
+
+def _write_flag(option: Option) -> str:
+    """An option as it is typed on a command line."""
+    return " ".join(f"--{each}" for each in _list_flags(option))
+
+
+def _list_flags(option: Option) -> list[str]:
+    """The flags of an option: one for each name of those that are given once for each."""
+    if isinstance(option.value, bool | str) and (option.name, option.value) in _SWITCHES:
+        return [_SWITCHES[option.name, option.value]]
+    flag = _REPEATED.get(option.name, option.name).replace("_", "-")
+    return [f"{flag} {value}" for value in _list_values(option)] or [flag]
+
+
+def _list_values(option: Option) -> list[str]:
+    """The values of an option as they are typed."""
+    match option.value:
+        case None:
+            return []
+        case tuple(pairs):
+            return [f"{name}={value}" for name, value in pairs]
+        case value:
+            return [str(value).strip("{}[]")]
+
+
+def _write_setting(option: Option) -> str:
+    r"""A setting of the shell, where a question is asked again by `\again`."""
+    if option.name == "request_id":
+        return r"\again"
+    return " ".join(rf"\set {each}{' on' if each in _SWITCHES.values() else ''}" for each in _list_flags(option))
+
+
+def _write_script(option: Option) -> str:
+    """As in the shell; but an error ends a script, and what was lost is asked for by another command."""
+    return f"`adomnia sql` and {_write_flag(option)}" if option.name == "request_id" else _write_setting(option)
+
+
+def _write_field(option: Option) -> str:
+    """The field of a page: an option and its value are two words."""
+    values = [] if option.value is True else _list_values(option)
+    return " ".join([option.name.replace("_", " "), *values])
+
+
+_ON_SURFACES = {
+    Surface.PYTHON: _Words(_write_python, {"sql": "sql()", "answers": "answers()"}),
+    Surface.COMMAND_LINE: _Words(_write_flag, {"sql": "`adomnia sql`", "answers": "`adomnia answers`"}),
+    Surface.SHELL: _Words(_write_setting, {"sql": "no command before it", "answers": r"\a"}, pay="{}"),
+    Surface.SCRIPT: _Words(_write_script, {"sql": "no command before it", "answers": r"\a"}, pay="{}"),
+    Surface.NOTEBOOK: _Words(_write_flag, {"sql": "`%%private`", "answers": "answers()"}),
+    Surface.JSON: _Words(_write_json, {"sql": "`POST query`", "answers": "`GET answers`"}),
+    Surface.PAGE: _Words(
+        _write_field,
+        {"sql": "Ask", "answers": "your history"},
+        given="in More choices",
+        button="{says}",
+        earlier="an earlier answer of yours",
+    ),
+}
+
+
+def write_reference(reference: Reference, surface: Surface) -> str:  # noqa: PLR0911 - one for each kind
+    """What a text names, in the words of a surface."""
+    words = _ON_SURFACES[surface]
+    match reference:
+        case Option():
+            return words.option(reference)
+        case SessionCall(name):
+            return words.calls[name]
+        case Pay(currency, amount):
+            return words.pay.format(words.option(Option(currency, amount)))
+        case WithOption(name):
+            return words.given.format(words.option(Option(name)))
+        case Button(says, option):
+            return words.button.format(says=says, option=words.option(option))
+        case EarlierAnswer(request_id):
+            return words.earlier.format(request_id)
+        case Setting(name, facts, in_catalog):
+            return SETTINGS[name][0 if in_catalog else 1].format(**dict(facts))

@@ -1,0 +1,107 @@
+"""Texts that name things by reference, and fixes, which programs act on."""
+
+from __future__ import annotations
+
+from string import Formatter
+from typing import TYPE_CHECKING
+
+from adomnia.messages.references import Reference
+from adomnia.messages.surfaces import Surface, write_reference
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import Self
+
+__all__ = ["Fact", "Fix", "Message", "Part", "show", "show_all", "write"]
+
+Part = str | Reference
+Fact = str | int | float | bool | list[str] | None
+
+
+class Message(str):
+    """A text in Python's words that keeps what it names, so that any surface shows it in its own.
+
+    >>> from adomnia.messages.references import Option
+    >>> told = Message("add ", Option("delta", "1e-9"))
+    >>> print(told, "|", show(told, Surface.COMMAND_LINE))
+    add delta=1e-9 | add --delta 1e-9
+    """
+
+    __slots__ = ("parts",)
+    parts: tuple[Part, ...]
+
+    def __new__(cls, *parts: Part) -> Self:
+        flat = tuple(_merge(parts))
+        message = super().__new__(cls, _join(flat, Surface.PYTHON))
+        message.parts = flat
+        return message
+
+    def replace_references(self, change: Callable[[Reference], Reference]) -> Self:
+        """The same text, in which each reference is another."""
+        return self._with_parts(each if isinstance(each, str) else change(each) for each in self.parts)
+
+    def _with_parts(self, parts: Iterable[Part]) -> Self:
+        return type(self)(*parts)
+
+
+class Fix(Message):
+    """What to do about a refusal: a text, and for programs one stable word with its facts where they can do it."""
+
+    __slots__ = ("action", "facts")
+    action: str
+    facts: Mapping[str, Fact]
+
+    def __new__(cls, says: str, action: str = "", /, **facts: Fact) -> Self:
+        fix = super().__new__(cls, says)
+        fix.action = action
+        fix.facts = facts
+        return fix
+
+    def _with_parts(self, parts: Iterable[Part]) -> Self:
+        return type(self)(Message(*parts), self.action, **self.facts)
+
+
+def write(template: str, /, **facts: str | int | Reference) -> Message:
+    """A text with what stands between its braces put in, of which references stay references.
+
+    >>> from adomnia.messages.references import Option
+    >>> print(write("read it at {level}, or leave {one} out", level=Option("confidence", "0.95"), one="n"))
+    read it at confidence=0.95, or leave n out
+    """
+    parts: list[Part] = []
+    for text, name, *_ in Formatter().parse(template):
+        parts.append(text)
+        if name is not None:
+            fact = facts[name]
+            parts.append(str(fact) if isinstance(fact, int) else fact)
+    return Message(*parts)
+
+
+def show(text: str, surface: Surface) -> str:
+    """A text in the words of a surface."""
+    return _join(text.parts, surface) if isinstance(text, Message) else text
+
+
+def show_all(texts: Iterable[str], surface: Surface) -> tuple[str, ...]:
+    """Texts in the words of a surface."""
+    return tuple(show(each, surface) for each in texts)
+
+
+def _merge(parts: Iterable[Part]) -> Iterator[Part]:
+    """Parts without messages inside, and without texts beside each other."""
+    text = ""
+    for part in parts:
+        for each in part.parts if isinstance(part, Message) else (part,):
+            if isinstance(each, str):
+                text += each
+                continue
+            if text:
+                yield text
+            yield each
+            text = ""
+    if text:
+        yield text
+
+
+def _join(parts: Iterable[Part], surface: Surface) -> str:
+    return "".join(each if isinstance(each, str) else write_reference(each, surface) for each in parts)
