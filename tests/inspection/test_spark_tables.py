@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adomnia.catalog.read import read
-from adomnia.engines.spark import headers
+from adomnia.engines.spark import sources
 from adomnia.errors import Refusal
 from adomnia.inspection.checking import check_folder
 from adomnia.inspection.indexes import describe_index
@@ -46,17 +46,17 @@ def test_headers_are_asked_of_the_spark_that_the_catalog_names(folder, monkeypat
         asked.append((choice.url, table.source_table))
         raise Refusal("Source ward.people", "is not there for Spark", "correct the catalog")
 
-    monkeypatch.setattr(headers, "check_header", refuse)
+    monkeypatch.setattr(sources, "check_header", refuse)
     (problem,) = check_folder(folder).problems
     assert "tables.people.source" in problem.what
     assert "is not there for Spark" in problem.why
     assert asked == [("sc://localhost", "ward.people")]
-    monkeypatch.setattr(headers, "check_header", lambda *_: None)
+    monkeypatch.setattr(sources, "check_header", lambda *_: None)
     assert check_folder(folder).problems == ()
 
 
 def test_no_spark_is_asked_where_the_catalog_names_none(folder, monkeypatch):
-    monkeypatch.delattr(headers, "check_header")
+    monkeypatch.delattr(sources, "check_header")
     (folder / "catalog.toml").write_text(CATALOG.replace('name = "spark"\n', 'name = "duckdb"\n'))
     assert [problem.position is not None for problem in check_folder(folder).problems] == [True]
 

@@ -1,7 +1,8 @@
 """From a result to exact integers over all cells. Nothing here passes through a float."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
+from functools import reduce
 from itertools import accumulate
 from math import prod
 from operator import index
@@ -9,12 +10,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from adomnia.engines.found_keys import drop_missing_keys, number_found_keys
 from adomnia.noise import Integers
 from adomnia.privacy.aggregates import Histogram, Total
-from adomnia.privacy.keys import is_open
+from adomnia.privacy.keys import AnyKey, Bucket, Names, is_open
 from adomnia.privacy.queries import Query
 from adomnia.privacy.vectors import Vector
 
@@ -139,3 +140,40 @@ def _wide(column: pa.ChunkedArray) -> Integers:
     halves = np.frombuffer(decimals.buffers()[1], dtype="<i8").reshape(-1, 2)[decimals.offset :][: len(decimals)]
     joined: Integers = halves[:, 0].view(np.uint64).astype(object) + halves[:, 1].astype(object) * 2**64
     return joined
+
+
+At = Callable[[NDArray[np.intp]], list[tuple[Any, ...]]]
+
+
+def drop_missing_keys(result: pa.Table, keys: Sequence[AnyKey]) -> pa.Table:
+    """The rows whose keys all have a value: one that is NULL belongs to no group."""
+    told = [name for name in (f"k{place}" for place in range(len(keys))) if name in result.column_names]
+    return result.filter(reduce(pc.and_, (result[name].is_valid() for name in told))) if told else result
+
+
+def number_found_keys(result: pa.Table, keys: Sequence[AnyKey]) -> pa.Table:
+    """The same result with the places of values among those that were found, NULL for others."""
+    for place, key in enumerate(keys):
+        match key:
+            case Bucket(among=Names(found=found)):
+                column = result[f"k{place}"]
+                places = pc.index_in(column, value_set=pa.array(found, type=column.type))
+                result = result.set_column(place, f"k{place}", places)
+    return result
+
+
+def count_nobody() -> tuple[Integers, At]:
+    """Of a result without a row: nobody has any value."""
+    return np.zeros(0, dtype=np.int64), lambda _places: []
+
+
+def count_people(result: pa.Table, keys: Sequence[AnyKey]) -> tuple[Integers, At]:
+    """How many people have each value that somebody has; and the values, to be asked for by place."""
+    rows = drop_missing_keys(result, keys)
+    people: Integers = rows["m0"].cast(pa.int64()).to_numpy()
+
+    def at(places: NDArray[np.intp]) -> list[tuple[Any, ...]]:
+        named = rows.take(pa.array(places))
+        return list(zip(*(named[f"k{place}"].to_pylist() for place in range(len(keys))), strict=True))
+
+    return people, at

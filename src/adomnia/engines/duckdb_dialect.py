@@ -1,12 +1,52 @@
-"""DuckDB's SQL. Its doubles are those of IEEE: with `ieee_floating_point_ops`, no arithmetic on them raises."""
+"""DuckDB's SQL, which the other engines follow. Its doubles are those of IEEE: no arithmetic on them raises.
 
+That is so with `ieee_floating_point_ops`. A reading of local time is total on every row: what is no timestamp is NULL,
+and what lies outside of the calendar is its first or last second, or NULL where not even microseconds reach. DuckDB
+changes the case of every character by itself into exactly one other, so that a table of pairs says all.
+"""
+
+import re
 from collections.abc import Sequence
+from functools import lru_cache
+from itertools import chain, compress
+from pathlib import Path
 from sys import float_info
 
 from adomnia.engines.dialect import Dialect, IndexWords, IntegerType, SourceTypes, Spelling, Types
-from adomnia.engines.duckdb_local_time import render_local_time
 from adomnia.privacy.kinds import LONGEST_TEXT
-from adomnia.privacy.wall_time import FIRST_SECOND, LAST_SECOND
+from adomnia.privacy.wall_time import FIRST, FIRST_SECOND, LAST, LAST_SECOND
+
+# Far outside of the calendar conversions fail, and a time near its ends may leave it on another clock.
+_INSIDE = "BETWEEN TIMESTAMPTZ '0001-01-03 00:00:00+00' AND TIMESTAMPTZ '9999-12-30 00:00:00+00'"
+_ZONED = "TIMESTAMP WITH TIME ZONE"
+_ZONED_TYPES = f"('{_ZONED}', 'TIMESTAMPTZ_NS')"
+_WRITTEN = "[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?"
+_OFFSET = "([Zz]|[+-](0[0-9]|1[0-5])(:?[0-5][0-9])?)"
+
+
+def render_local_time(value: str, zone: str) -> str:
+    """The second that a clock of a time zone shows; `zone` is its name as SQL writes it.
+
+    A date, and a timestamp or a text without an offset, is such a clock's time already. Others are converted.
+    """
+    text = f"TRIM(TRY_CAST({value} AS VARCHAR))"
+    plain = f"TRY_CAST(REGEXP_EXTRACT({text}, '^{_WRITTEN})?$') AS TIMESTAMP)"
+    offset = _convert(f"UPPER(REGEXP_EXTRACT({text}, '^{_WRITTEN}{_OFFSET})$'))", zone)
+    return (
+        f"DATE_TRUNC('second', CASE WHEN TYPEOF({value}) IN {_ZONED_TYPES} THEN {_convert(value, zone)} "
+        f"WHEN STARTS_WITH(TYPEOF({value}), 'TIMESTAMP') OR TYPEOF({value}) = 'DATE' "
+        f"THEN TRY_CAST({value} AS TIMESTAMP) ELSE COALESCE({plain}, {offset}) END)"
+    )
+
+
+def _convert(value: str, zone: str) -> str:
+    known = f"TRY_CAST({value} AS {_ZONED})"
+    return (
+        f"CASE WHEN {known} {_INSIDE} THEN TIMEZONE({zone}, CASE WHEN {known} {_INSIDE} THEN {known} END) "
+        f"WHEN {known} > TIMESTAMPTZ '2000-01-01 00:00:00+00' THEN TIMESTAMP '{LAST}' "
+        f"WHEN {known} IS NOT NULL THEN TIMESTAMP '{FIRST}' END"
+    )
+
 
 _POSITIVE = "CASE WHEN {0} > 0e0 THEN {0} END"
 _NOT_NEGATIVE = "CASE WHEN {0} >= 0e0 THEN {0} END"
@@ -226,3 +266,27 @@ DUCKDB = Dialect(
     index=_INDEX,
     readings={},
 )
+
+
+_CHARACTERS = (range(1, 0xD800), range(0xE000, 0x110000))  # what is between them are surrogates: no characters
+
+
+@lru_cache
+def list_case_pairs(function: str) -> tuple[tuple[str, str], ...]:
+    """The characters that UPPER or LOWER changes, each with what it becomes, in the order of their numbers."""
+    import duckdb
+
+    text = "".join(map(chr, chain(*_CHARACTERS)))
+    with duckdb.connect() as connection:
+        ((changed,),) = connection.execute(f"SELECT {function}($1)", [text]).fetchall()
+    return tuple(compress(zip(text, changed, strict=True), map(str.__ne__, text, changed)))
+
+
+def text_literal(text: str) -> str:
+    """A text constant."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def file_name(path: Path) -> str:
+    """This one file, even if its name would match others."""
+    return text_literal(re.sub(r"([*?\[])", r"[\1]", str(path)))

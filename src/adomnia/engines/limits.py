@@ -1,8 +1,13 @@
-"""How much of the machine the engine may take. What a question needs depends on the data, so its limits are public."""
+"""How much of the machine the engine may take, and what is said of a machine that has too little room for an index.
+
+What a question needs depends on the data, so its limits are public. No cause is named, whose words may quote a row.
+"""
 
 import re
 from dataclasses import dataclass
 from threading import TIMEOUT_MAX
+
+from adomnia.errors import Unavailable
 
 PUBLIC_SECONDS = 20.0  # for a statement about public tables alone, which nobody pays for
 PUBLIC_BYTES = 2**28  # for what is read of its answer, beside the engine's own memory
@@ -32,3 +37,15 @@ class Limits:
 
 
 USUAL = Limits()
+
+
+def disk_trouble() -> Unavailable:
+    """The disk is full, or closed to this process."""
+    fix = "free space there, or let this process write it"
+    return Unavailable("The index", "cannot be written to the disk of its folder", fix)
+
+
+def memory_trouble() -> Unavailable:
+    """What is being built needs more than memory and disk have."""
+    fix = "give it more: `--memory` of the server, `limits` of adomnia.open, or room in the folder where it spills"
+    return Unavailable("The index", "fits neither into memory nor into the room on disk", fix, NO_MEMORY)

@@ -75,7 +75,7 @@ def _spark_faults(table: Table, choice: EngineChoice, document: Document) -> Ite
     """What Spark finds of a table that only it reads; nothing where the catalog does not say which Spark."""
     if choice.name != "spark":
         return
-    from adomnia.engines.spark.headers import check_header
+    from adomnia.engines.spark.sources import check_header
 
     try:
         check_header(choice, table)

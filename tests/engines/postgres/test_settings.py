@@ -12,6 +12,9 @@ import pytest
 from adomnia import postgres
 from adomnia.engines.postgres import settings
 from adomnia.engines.postgres.engine import Postgres
+from adomnia.engines.postgres.functions import BY_LIBRARY
+from adomnia.engines.postgres.library import render_library
+from adomnia.engines.postgres.settings import expect_bits, render_same_bits
 from adomnia.engines.sources.snapshots import Snapshots
 from adomnia.errors import Refusal, Unavailable
 from adomnia.privacy.aggregates import Rows
@@ -119,3 +122,27 @@ def test_what_a_database_sets_for_everybody_changes_no_answer(tmp_path):
         with closing(Postgres.open(catalog(table, folder=tmp_path), tmp_path / "state")) as engine:
             (found,) = engine.run(engine.render((query,)), (query,))
     assert int(found) == 50
+
+
+@pytest.fixture(scope="module")
+def connection():
+    with database() as url, psycopg.connect(url, autocommit=True) as made:
+        made.execute("CREATE SCHEMA ix; SET search_path = ix, pg_catalog")
+        for statement in render_library("ix"):
+            made.execute(statement)
+        yield made
+
+
+@pytest.mark.parametrize("function", sorted(BY_LIBRARY))
+def test_this_server_computes_the_same_bits(connection, function):
+    ((found,),) = connection.execute(render_same_bits(function)).fetchall()
+    assert found == expect_bits(function)
+    assert len(set(found.split(","))) > 150
+
+
+def test_another_last_bit_is_seen(connection):
+    written = render_same_bits("ln").replace("ao_ln(x)", "ao_ln(x) * 1.0000000000000002")
+    ((found,),) = connection.execute(written).fetchall()
+    assert found != expect_bits("ln")
+    same = sum(one == other for one, other in zip(found.split(","), expect_bits("ln").split(","), strict=True))
+    assert same == 0

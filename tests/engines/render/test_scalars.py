@@ -5,6 +5,7 @@ from fractions import Fraction
 from itertools import cycle, islice
 from math import inf, isnan, nan
 
+import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from adomnia.engines.check import check_statement
 from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.render import render
-from adomnia.engines.render.scalars import Scalars, may_be_nan
+from adomnia.engines.render.scalars import Scalars, matches, may_be_nan
 from adomnia.engines.spark.dialect import SPARK
 from adomnia.errors import Refusal
 from adomnia.privacy.aggregates import NonNull, Rows, Total
@@ -36,6 +37,7 @@ from engines.databases import (
     relation,
     whole,
 )
+from kit.effort import do_within
 from kit.reference import MEANINGS
 from kit.searches import examples
 from privacy.functions.samples import applications, result_of
@@ -291,3 +293,27 @@ def test_a_pattern_that_keeps_an_engine_busy_is_refused_there():
     assert render((query,), DUCKDB).parameters == (pattern,)
     with pytest.raises(Refusal, match="may fit in too many ways"):
         render((query,), SPARK)
+
+
+LETTERS = st.text("ab%_é\n\U0001f600", max_size=8)
+
+
+@pytest.fixture(scope="module")
+def connection():
+    with duckdb.connect() as connection:
+        yield connection
+
+
+@given(text=LETTERS, pattern=LETTERS)
+def test_declared_values_are_matched_as_the_engine_matches_text(connection, text, pattern):
+    ((expected,),) = connection.execute("SELECT $1 LIKE $2", [text, pattern]).fetchall()
+    assert matches(text, pattern) is expected
+
+
+def test_a_pattern_without_signs_matches_itself_alone():
+    assert matches("ab", "ab")
+    assert not matches("abc", "ab")
+
+
+def test_a_pattern_made_to_be_slow_is_not():
+    assert not do_within(0.5, lambda: matches("a" * 2_000, "%a" * 60 + "b"))

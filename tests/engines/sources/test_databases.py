@@ -10,7 +10,7 @@ import pytest
 from adomnia.catalog.model import SourceColumn, Table
 from adomnia.engines.duckdb import DuckDB
 from adomnia.engines.limits import Limits
-from adomnia.engines.sources.headers import check_header, read_header
+from adomnia.engines.sources.facts import check_header, read_header
 from adomnia.errors import Refusal
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Day, Identity, Text

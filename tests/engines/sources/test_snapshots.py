@@ -10,8 +10,7 @@ import pytest
 from adomnia.catalog.model import Table
 from adomnia.engines.duckdb import DuckDB
 from adomnia.engines.sources import snapshots, streams
-from adomnia.engines.sources.facts import find_facts
-from adomnia.engines.sources.headers import check_header, read_header
+from adomnia.engines.sources.facts import check_header, find_facts, read_header
 from adomnia.engines.sources.snapshots import Snapshots
 from adomnia.errors import AdomniaError, Refusal, Unavailable
 from adomnia.privacy.expressions import Column

@@ -10,8 +10,8 @@ import pytest
 
 from adomnia.catalog.model import EngineChoice, Link, Table
 from adomnia.engines.limits import Limits
-from adomnia.engines.spark.elsewhere import fingerprint, read_elsewhere
 from adomnia.engines.spark.engine import Spark
+from adomnia.engines.spark.lake_tables import fingerprint, read_elsewhere
 from adomnia.engines.spark.session import open_session
 from adomnia.engines.spark.sources import file_source
 from adomnia.errors import Refusal

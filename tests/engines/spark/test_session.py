@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import builtins
 import logging
+import os
+import signal
 import socket
 import subprocess
 import sys
@@ -16,8 +18,9 @@ import pytest
 
 from adomnia.engines.limits import Limits
 from adomnia.engines.spark import session as sessions
+from adomnia.engines.spark.pinning import PINNED, pin
 from adomnia.engines.spark.running import finish
-from adomnia.engines.spark.session import PINNED, PinnedSession, open_session, pin
+from adomnia.engines.spark.session import PinnedSession, ScratchFolder, open_session
 from adomnia.errors import Failure, Refusal, Unavailable
 from kit import spark
 from kit.waiting import HANG_SECONDS
@@ -332,3 +335,59 @@ def test_a_session_of_connect_needs_the_client_alone():
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=HANG_SECONDS)
     assert done.stdout == "True [(1,)]\n"
     assert not done.stderr
+
+
+KILLED = """
+import sys, time
+sys.path[:0] = {path!r}
+from adomnia.engines.spark.session import ScratchFolder
+room = ScratchFolder("adomnia-test-", {parent!r})
+print(room.path, flush=True)
+time.sleep(1000)
+"""
+
+
+def test_a_room_is_closed_to_others_and_is_removed_with_what_is_in_it(tmp_path):
+    room = ScratchFolder("adomnia-test-", str(tmp_path))
+    assert room.path.stat().st_mode & 0o777 == 0o700
+    (room.path / "rows").write_text("")
+    room.leave()
+    assert list(tmp_path.iterdir()) == []
+    room.leave()
+
+
+def test_only_the_rooms_of_processes_that_were_killed_are_cleared(tmp_path):
+    script = KILLED.format(path=sys.path, parent=str(tmp_path))
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as child:
+        left = child.stdout.readline().strip()
+        used = ScratchFolder("adomnia-test-", str(tmp_path))
+        was_there = Path(left).is_dir()
+        child.send_signal(signal.SIGKILL)
+    assert was_there  # its process was alive still
+    others = [tmp_path / "adomnia-other-1", tmp_path / "adomnia-test-without-a-lock"]
+    for other in others:
+        other.mkdir()
+    (others[0] / ".lock").write_text("")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / ".lock").write_text("")
+    link = tmp_path / "adomnia-test-link"
+    link.symlink_to(elsewhere)
+    made = ScratchFolder("adomnia-test-", str(tmp_path))
+    assert set(tmp_path.iterdir()) == {used.path, made.path, *others, elsewhere, link}
+    assert (elsewhere / ".lock").exists()
+    used.leave()
+    made.leave()
+
+
+def test_what_belongs_to_another_user_is_left_alone(tmp_path, monkeypatch):
+    """Whoever may write to the same folder could put something there."""
+    left = tmp_path / "adomnia-test-1"
+    left.mkdir()
+    (left / ".lock").write_text("")
+    monkeypatch.setattr(os, "getuid", lambda: left.stat().st_uid + 1)
+    ScratchFolder("adomnia-test-", str(tmp_path)).leave()
+    assert left.exists()
+    monkeypatch.undo()
+    ScratchFolder("adomnia-test-", str(tmp_path)).leave()
+    assert not left.exists()

@@ -6,17 +6,15 @@ comparisons and guarded casts only), and how far one person's rows can move each
 Proofs: docs/proofs/check.md, docs/proofs/relations.md, docs/proofs/vectors.md.
 """
 
-from adomnia.engines.check.distances import distance_sensitivity
-from adomnia.engines.check.estimates import estimate_sensitivity
-from adomnia.engines.check.histograms import Reading
-from adomnia.engines.check.matrices import combine_sensitivity
-from adomnia.engines.check.public import check_public
+from adomnia.engines.check.keys import Reading
 from adomnia.engines.check.statements import (
     check_blocks,
     check_cells_of_blocks,
     check_histogram,
+    check_public,
     check_statement,
 )
+from adomnia.engines.check.transforms import combine_sensitivity, distance_sensitivity, estimate_sensitivity
 
 __all__ = [
     "Reading",

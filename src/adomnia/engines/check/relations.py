@@ -10,11 +10,10 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from adomnia.catalog.model import Catalog, Table
-from adomnia.engines.check.aggregates import GroupSize, grid, own_value, value
-from adomnia.engines.check.blocks import BLOCK_NUMBER, count_blocks, is_block
+from adomnia.engines.check.aggregates import GroupSize, grid, own_value, public_value, value
 from adomnia.engines.check.columns import ProvedColumn, Range, list_columns
+from adomnia.engines.check.keys import BLOCK_NUMBER, count_blocks, is_block
 from adomnia.engines.check.nodes import conjuncts, integer, integer_type, not_proved, only, place, require
-from adomnia.engines.check.public_values import public_value
 from adomnia.engines.check.scalars import Row
 from adomnia.engines.contract import PERSON, RANK
 from adomnia.engines.dialect import Dialect

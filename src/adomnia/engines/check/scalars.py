@@ -9,10 +9,19 @@ from sqlglot import exp
 
 from adomnia.engines.backtracking import count_ways
 from adomnia.engines.check.columns import ProvedColumn
-from adomnia.engines.check.nodes import DOUBLE, INTEGER, double, not_proved, only, place, require
+from adomnia.engines.check.nodes import (
+    DOUBLE,
+    INTEGER,
+    Vocabulary,
+    double,
+    not_proved,
+    only,
+    place,
+    require,
+    vocabulary_of,
+)
 from adomnia.engines.check.patterns import check_pattern
 from adomnia.engines.check.reading import is_marked
-from adomnia.engines.check.vocabulary import Vocabulary, vocabulary_of
 from adomnia.engines.dialect import Dialect
 
 # Types of values. A `number` is one as it lies there: it may be cast or be NULL, no more. A `code` is the place of a

@@ -1,4 +1,7 @@
-"""The statement as a whole: keys with declared cells, and aggregates that one person moves so far and no further."""
+"""The statement as a whole: keys with declared cells, and aggregates that one person moves so far and no further.
+
+Proof: docs/proofs/check.md, 4.
+"""
 
 from itertools import accumulate
 from math import prod
@@ -9,12 +12,10 @@ from sqlglot.errors import SqlglotError
 
 from adomnia.catalog.model import Catalog
 from adomnia.engines.check.aggregates import counts, grid, total, value
-from adomnia.engines.check.blocks import count_blocks, is_block
 from adomnia.engines.check.clipped import ClippedForm, derive_move, keys_and_entries, match_clipped_form, read_entry
 from adomnia.engines.check.columns import ProvedColumn, Range
-from adomnia.engines.check.histograms import Reading, count_every_value
+from adomnia.engines.check.keys import Reading, count_blocks, count_every_value, is_block
 from adomnia.engines.check.nodes import integer, integer_type, not_proved, only, place, require
-from adomnia.engines.check.presence import check_halves, split_outputs
 from adomnia.engines.check.reading import needs_reading, read_phrases
 from adomnia.engines.check.relations import ProvedRows, Reader, alias_of
 from adomnia.engines.check.scalars import Row
@@ -250,3 +251,34 @@ def _summed(node: exp.Expr, row: Row, most_rows: int) -> Range:
     added, kind = total(node.this, row, most_rows), integer_type(node, row.dialect)
     require(kind is not None and most_rows * added.magnitude <= kind.largest, "the width of a result")
     return added
+
+
+def split_outputs(names: list[str], nodes: list[exp.Expr]) -> tuple[list[exp.Expr], dict[int, exp.Expr]]:
+    """The outputs m0, m1, ... in their order, and by number those of n0, n1, ..., each right behind its other half."""
+    whole: list[exp.Expr] = []
+    halves: dict[int, exp.Expr] = {}
+    for name, node in zip(names, nodes, strict=True):
+        last = len(whole) - 1
+        if whole and name == f"n{last}" and last not in halves:
+            halves[last] = node
+        else:
+            require(name == f"m{last + 1}", "the names of outputs")
+            whole.append(node)
+    return whole, halves
+
+
+def check_halves(present: exp.Expr, absent: exp.Expr, row: Row) -> None:
+    """COUNT(x) and COUNT(*) - COUNT(x), of one x: a row adds 1 to the first or to the second, and never to both."""
+    require(type(present) is exp.Count and type(present.this) is not exp.Star, "a count of a value")
+    require(counts(present, row), "a count of a value")
+    require(type(absent) is exp.Sub and absent.expression == present, "a count of the rows without the value")
+    only(absent, "this", "expression")
+    require(type(absent.this) is exp.Count and type(absent.this.this) is exp.Star, "a count of all rows")
+    require(counts(absent.this, row), "a count of all rows")
+
+
+def check_public(statement: Statement, catalog: Catalog, dialect: Dialect) -> None:
+    """A Failure unless the statement is made of the words that are known, and no row of it is anybody's."""
+    reader = Reader(catalog, statement.parameters, dialect, public=True)
+    rows = reader.read_brackets(parse_select(statement.text, dialect))
+    require(rows.per_person == 0, "public tables alone")

@@ -13,11 +13,10 @@ import pyarrow as pa
 from pyarrow import ArrowException
 
 from adomnia.catalog.model import Catalog, Table
-from adomnia.engines.cells import are_counts, are_few, read_cells, read_counts, read_rows
+from adomnia.engines.cells import At, are_counts, are_few, count_people, read_cells, read_counts, read_rows
 from adomnia.engines.contract import Progress, Statement, silent
 from adomnia.engines.duckdb.running import Running
-from adomnia.engines.duckdb_dialect import DUCKDB
-from adomnia.engines.found_keys import At, count_people
+from adomnia.engines.duckdb_dialect import DUCKDB, text_literal
 from adomnia.engines.index import (
     STEPS,
     IndexWriter,
@@ -29,11 +28,9 @@ from adomnia.engines.index import (
     refuse_unreadable,
 )
 from adomnia.engines.index.columns import columns_to_keep
-from adomnia.engines.limits import PUBLIC_BYTES, PUBLIC_SECONDS, USUAL, Limits
+from adomnia.engines.limits import PUBLIC_BYTES, PUBLIC_SECONDS, USUAL, Limits, disk_trouble, memory_trouble
 from adomnia.engines.render import render, render_rows
-from adomnia.engines.sources.facts import find_facts
-from adomnia.engines.sources.faults import disk_trouble, memory_trouble
-from adomnia.engines.sources.headers import check_header, read_header
+from adomnia.engines.sources.facts import check_header, count_readings, find_facts, read_header, read_texts
 from adomnia.engines.sources.reading import (
     QUIET,
     SourceReader,
@@ -43,11 +40,8 @@ from adomnia.engines.sources.reading import (
     make_runner,
     unreadable_source,
 )
-from adomnia.engines.sources.readings import count_readings
 from adomnia.engines.sources.snapshots import Snapshots
 from adomnia.engines.sources.state import State, fresh_key
-from adomnia.engines.sources.texts import text_literal
-from adomnia.engines.sources.whole_files import read_texts
 from adomnia.errors import AdomniaError, Failure, Refusal
 from adomnia.noise import Integers
 from adomnia.postgres import is_url

@@ -1,8 +1,7 @@
 """The contribution index: everybody's rows, ranked once, so that a cap is a comparison; docs/proofs/index.md."""
 
-from adomnia.engines.index.build import STEPS, IndexWriter, build_rows, build_table, declare_categories
+from adomnia.engines.index.build import STEPS, IndexWriter, build_public, build_rows, build_table, declare_categories
 from adomnia.engines.index.people import Links, Run
-from adomnia.engines.index.public import build_public
 from adomnia.engines.index.readings import count_readings, refuse_unreadable
 from adomnia.engines.index.source import TableSource
 

@@ -1,4 +1,5 @@
 # ruff: noqa: S608 - SQL is what this module writes; names are quoted, values are hashed, cast or bound
+# ruff: noqa: S608 - SQL is what this module writes, from names that are quoted
 """Building the index of one table: stage its rows, rank each person's, write them bucket by bucket.
 
 Everything that decides a rank is the person's own: the partition is the person, the order a keyed hash of that person's
@@ -12,9 +13,10 @@ from itertools import pairwise
 from adomnia.catalog.model import Table
 from adomnia.engines.contract import PERSON, RANK, index_name
 from adomnia.engines.dialect import Dialect
-from adomnia.engines.index.columns import categories_name, columns_to_keep, index_columns
+from adomnia.engines.index.columns import categories_name, columns_to_keep, index_columns, render_reading
 from adomnia.engines.index.order import carry_hash, render_digest, render_person_hash, render_row_hash
 from adomnia.engines.index.people import Links, Run
+from adomnia.engines.index.source import TableSource
 from adomnia.errors import Failure
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Text
@@ -202,3 +204,26 @@ def _write_sorted(writer: IndexWriter, table: Table, lasts: list[int]) -> None:
 
 def _names(columns: tuple[Column, ...], dialect: Dialect) -> list[str]:
     return [dialect.quote(part.name) for column in columns for part in index_columns(column, dialect)]
+
+
+def build_public(writer: IndexWriter, table: Table, source: TableSource) -> None:
+    """Write a public table. How often a value repeats bounds what one person moves in a join: it is counted again."""
+    write_public(writer, table, source)
+    known = dict(zip(table.columns, table.repeats, strict=True))
+    if any(count_repeats(writer, table, column) > known[column] for column in columns_to_keep(table.columns)):
+        raise Failure()
+
+
+def write_public(writer: IndexWriter, table: Table, source: TableSource) -> None:
+    """Write the kept columns of a public table, each as it is declared."""
+    columns, dialect = columns_to_keep(table.columns), writer.dialect
+    read = [f"{render_reading(column, dialect)} AS {dialect.quote(index_name(column.name))}" for column in columns]
+    rows = project_columns(writer, columns, f"SELECT {', '.join(read)} FROM {source.relation}")
+    writer.run(f"CREATE TABLE {writer.name_of(table)} AS {rows}")
+
+
+def count_repeats(writer: IndexWriter, table: Table, column: Column) -> int:
+    """How many rows of a public table share one value of a column, at most."""
+    rows, value = writer.name_of(table), writer.dialect.quote(index_name(column.name))
+    counts = f'SELECT COUNT(*) AS " rows" FROM {rows} WHERE {value} IS NOT NULL GROUP BY {value}'
+    return writer.number(f'SELECT COALESCE(MAX(" rows"), 0) FROM ({counts}) AS " counts"')

@@ -5,7 +5,7 @@ the nearest. No row makes any of these fail.
 """
 
 from adomnia.engines.dialect import Spelling
-from adomnia.engines.postgres.own import PREFIX, Own
+from adomnia.engines.postgres.stored_functions import PREFIX, StoredFunction
 
 _MEDIAN = f"{PREFIX}median(ARRAY_AGG({{0}} ORDER BY {{0}}))"
 _CHOSEN = "(ARRAY_AGG({{1}} ORDER BY {{0}}{0}, {{1}}{0}) FILTER (WHERE {{0}} IS NOT NULL AND {{1}} IS NOT NULL))[1]"
@@ -47,7 +47,7 @@ BEGIN
   RETURN lower::float8 + upper::float8 * {_WIDE}::float8;
 END"""
 OWN_AGGREGATES = (
-    Own("median", "a float8[]", "float8", _MIDDLE, block=True),
-    Own("double", "a numeric", "float8", _WIDE_AS_DOUBLE, block=True),
+    StoredFunction("median", "a float8[]", "float8", _MIDDLE, block=True),
+    StoredFunction("double", "a numeric", "float8", _WIDE_AS_DOUBLE, block=True),
 )
 """The functions of our own that they call."""

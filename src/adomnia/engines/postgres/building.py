@@ -30,12 +30,12 @@ from adomnia.engines.index import (
     refuse_unreadable,
 )
 from adomnia.engines.index.columns import columns_to_keep
-from adomnia.engines.postgres.copies import copy_table, source_type
+from adomnia.engines.postgres.arrow_tables import copy_table, source_type
 from adomnia.engines.postgres.dialect import ORDER_SETTING, POSTGRES, text_literal
 from adomnia.engines.postgres.library import render_library
-from adomnia.engines.postgres.own_index import WIDE
 from adomnia.engines.postgres.settings import open_session
 from adomnia.engines.postgres.sources import make_source, table_source
+from adomnia.engines.postgres.stored_functions import WIDE
 from adomnia.engines.sources.reading import file_source, frame_source, make_runner, open_reader
 from adomnia.errors import AdomniaError, Failure, Refusal, Unavailable
 from adomnia.postgres import describe, driver

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from adomnia.engines.dialect import Dialect, IndexWords, IntegerType, SourceTypes, Types
 from adomnia.engines.postgres.aggregates import AGGREGATE_READINGS, AGGREGATES
 from adomnia.engines.postgres.functions import FUNCTIONS, RAISES, READINGS, REASONS
-from adomnia.engines.postgres.own import PREFIX
+from adomnia.engines.postgres.stored_functions import PREFIX
 
 ORDER_SETTING = "adomnia.order"  # holds the key of the order while the index is built
 _MOST_CASES = 50  # categories that are compared one after the other; more are looked up in a table

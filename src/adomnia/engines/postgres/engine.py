@@ -11,25 +11,20 @@ from uuid import uuid4
 
 from pyarrow import ArrowException
 
-from adomnia.engines.cells import are_few, read_cells, read_nothing, read_rows
+from adomnia.engines.cells import are_few, count_nobody, count_people, read_cells, read_nothing, read_rows
 from adomnia.engines.contract import Progress, Statement, silent
 from adomnia.engines.duckdb.engine import DuckDB
-from adomnia.engines.found_keys import count_nobody, count_people
 from adomnia.engines.limits import PUBLIC_BYTES, PUBLIC_SECONDS, USUAL, Limits
+from adomnia.engines.postgres.arrow_tables import read_batches, read_table
 from adomnia.engines.postgres.building import Builder, IndexSchema, list_indexed, may_create, name_schema
 from adomnia.engines.postgres.dialect import POSTGRES
 from adomnia.engines.postgres.functions import BY_LIBRARY
-from adomnia.engines.postgres.results import read_batches, read_table
 from adomnia.engines.postgres.running import MOST_CONNECTIONS, ConnectionPool
-from adomnia.engines.postgres.same_bits import expect_bits, render_same_bits
-from adomnia.engines.postgres.settings import open_session
+from adomnia.engines.postgres.settings import expect_bits, open_session, render_same_bits
 from adomnia.engines.postgres.sources import table_source
 from adomnia.engines.render import render, render_rows
-from adomnia.engines.sources.facts import find_facts
-from adomnia.engines.sources.headers import check_header, read_header
-from adomnia.engines.sources.readings import count_readings
+from adomnia.engines.sources.facts import check_header, count_readings, find_facts, read_header, read_texts
 from adomnia.engines.sources.state import State, fresh_key
-from adomnia.engines.sources.whole_files import read_texts
 from adomnia.errors import AdomniaError, Failure, Unavailable
 from adomnia.postgres import asking, describe, driver
 
@@ -42,9 +37,9 @@ if TYPE_CHECKING:
 
     from adomnia.catalog.model import Catalog, Table
     from adomnia.catalog.model import Place as CatalogPlace
+    from adomnia.engines.cells import At
     from adomnia.engines.contract import Engine
     from adomnia.engines.dialect import Dialect
-    from adomnia.engines.found_keys import At
     from adomnia.noise import Integers
     from adomnia.privacy.queries import Query
     from adomnia.privacy.relations import Select

@@ -7,7 +7,7 @@ import re
 
 from adomnia.engines.dialect import Spelling
 from adomnia.engines.duckdb_dialect import DUCKDB
-from adomnia.engines.postgres.own import ONCE, PREFIX
+from adomnia.engines.postgres.stored_functions import ONCE, PREFIX
 from adomnia.privacy.kinds import LONGEST_TEXT
 from adomnia.privacy.wall_time import FIRST_SECOND, LAST_SECOND
 

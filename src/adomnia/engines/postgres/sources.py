@@ -12,7 +12,7 @@ from adomnia.catalog.sources import split_table_name
 from adomnia.engines.contract import index_name
 from adomnia.engines.index import TableSource
 from adomnia.engines.postgres.dialect import POSTGRES, text_literal
-from adomnia.engines.postgres.own_texts import BEYOND, SMALLEST
+from adomnia.engines.postgres.library import BEYOND, SMALLEST
 from adomnia.errors import Refusal
 from adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity
 from adomnia.privacy.wall_time import FIRST, LAST

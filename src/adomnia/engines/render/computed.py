@@ -5,6 +5,9 @@ Written out instead, the six sums of one correlation repeat their values dozens 
 takes longer than to run it. The outermost SELECT adds up columns with names of ours. Where an engine does not see by
 itself that a value is written more than once, each is computed behind a fence, however often its grid is added up: a
 clamp alone writes its value four times.
+
+Where the last key of counts and sums is whether a value is missing, it need not be a key: of each group, COUNT(x) and
+COUNT(*) - COUNT(x) are the two halves, and a sum of x has nothing in the second. One key less is quicker to group by.
 """
 
 from collections import Counter
@@ -14,10 +17,9 @@ from functools import cached_property
 from typing import TypeAlias
 
 from adomnia.engines.contract import PERSON, grid_name
-from adomnia.engines.render.presence import presence_key
 from adomnia.engines.render.relations import DERIVED, From, render_output, render_person, render_select, render_source
 from adomnia.engines.render.scalars import Scalars, may_be_nan
-from adomnia.privacy.aggregates import Aggregate, DistinctValues, NonNull, People, Total, values_of
+from adomnia.privacy.aggregates import Aggregate, DistinctValues, NonNull, People, Rows, Total, values_of
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Column, Expression, columns_of, map_columns
 from adomnia.privacy.keys import AnyKey, Blocks, Bucket
@@ -193,3 +195,27 @@ def _is_computed(value: Expression, domain: Numbers) -> bool:
 def _is_person(column: Column) -> bool:
     """Whether a column names a person, who need not be the one of the row: a LEFT JOIN may have left that one out."""
     return isinstance(column.kind, Identity) and column.kind.person
+
+
+def presence_key(queries: tuple[Query, ...]) -> Expression | None:
+    """The value whose presence is the last key of queries that can be told side by side; None for all others.
+
+    Rows are told so, and sums of the value itself. There must be rows among them: they show that there are two halves.
+    """
+    match queries[0].keys[-1:]:
+        case (Bucket(value=Call(function="is null", arguments=(value,)), among=None),):
+            plain = all(query.clip is None and _is_told(query, value) for query in queries)
+            return value if plain and any(isinstance(query.aggregate, Rows) for query in queries) else None
+    return None
+
+
+def _is_told(query: Query, value: Expression) -> bool:
+    aggregate = query.aggregate
+    return isinstance(aggregate, Rows) or (isinstance(aggregate, Total) and aggregate.value == value)
+
+
+def render_presence(value: Expression, scalars: Scalars) -> tuple[str, str]:
+    """The rows with a value, and those without it."""
+    # What `value IS NULL` asks about: NaN that no guard took away is a value, of which a sum has nothing.
+    asked = scalars.present(value) if isinstance(value, Column) else scalars.value(value)
+    return f"COUNT({asked})", f"COUNT(*) - COUNT({asked})"

@@ -10,11 +10,9 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from adomnia.engines.contract import PERSON, RANK, grid_name, index_name
-from adomnia.engines.render.constants import double, integer
-from adomnia.engines.render.public import render_public
+from adomnia.engines.render.aggregates import render_public, render_spread, render_sum
+from adomnia.engines.render.numbers import double, integer
 from adomnia.engines.render.scalars import Scalars
-from adomnia.engines.render.spreads import render_spread
-from adomnia.engines.render.sums import render_sum
 from adomnia.privacy.aggregates import (
     Average,
     DistinctValues,

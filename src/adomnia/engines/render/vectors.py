@@ -13,9 +13,9 @@ from math import comb, prod
 from typing import TypeAlias
 
 from adomnia.engines.dialect import Dialect, IntegerType, Types
-from adomnia.engines.render.constants import integer
+from adomnia.engines.render.aggregates import render_sum
+from adomnia.engines.render.numbers import integer
 from adomnia.engines.render.scalars import Scalars
-from adomnia.engines.render.sums import render_sum
 from adomnia.privacy.expressions import Expression
 from adomnia.privacy.polynomials import Exponents, Polynomial
 from adomnia.privacy.vectors import Variable, Vector

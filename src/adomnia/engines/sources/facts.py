@@ -1,19 +1,34 @@
 # ruff: noqa: S608 - SQL is what this module writes, from names that are quoted
-"""What a public table shows of its columns. Private ones are never read for this: their catalog comes first."""
+"""What engines read of sources beside the index: headers, facts of public tables, and what a reading loses.
+
+Private tables are never read for facts: their catalog comes first.
+"""
 
 from contextlib import suppress
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 
 from adomnia.catalog.facts import Facts
-from adomnia.catalog.model import Table
-from adomnia.engines.contract import index_name
+from adomnia.catalog.model import USUAL_CSV, CsvFormat, Place, Table
+from adomnia.engines.contract import ColumnReading, index_name
 from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.index import IndexWriter, TableSource
+from adomnia.engines.index import count_readings as count
+from adomnia.engines.index.build import count_repeats, write_public
 from adomnia.engines.index.columns import columns_to_keep, render_reading
-from adomnia.engines.index.public import count_repeats, write_public
-from adomnia.engines.sources.reading import file_source, frame_source, make_runner, open_reader, unreadable_source
+from adomnia.engines.sources.reading import (
+    describe_source,
+    file_source,
+    find_source,
+    frame_source,
+    make_runner,
+    name_source,
+    open_reader,
+    refuse_duplicates,
+    unreadable_source,
+)
 from adomnia.errors import Refusal
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Day, Moment, Quantity, Text
@@ -75,3 +90,44 @@ def _fact(connection: duckdb.DuckDBPyConnection, source: TableSource, column: Co
             return Facts(often)
     found = connection.execute(f"SELECT MIN(x), MAX(x) {ends}").fetchall()
     return Facts(often, *found[0]) if found else Facts(often)
+
+
+def read_header(place: Place, source_table: str | None = None, csv: CsvFormat = USUAL_CSV) -> dict[str, str]:
+    """The names and types of a source's columns; a source of texts has no types."""
+    with open_reader() as reader:
+        found = find_source(reader, place, source_table, csv)
+    refuse_duplicates(name_source(place, source_table), [name for name, _ in found.columns])
+    return {name: "" if found.spelled else kind for name, kind in found.columns}
+
+
+def check_header(place: Place, table: Table) -> None:
+    """Refuse a source whose columns are not those that a table declares."""
+    with open_reader() as reader:
+        describe_source(reader, place, table).check(table)
+        if isinstance(place, str):
+            reader.snapshots.refuse_unreadable(place, table.source_table or "")
+
+
+def count_readings(place: Place, table: Table) -> tuple[ColumnReading, ...]:
+    """The readings of every declared column: exact counts of private rows, which only their owner may see."""
+    with open_reader() as reader:
+        writer = IndexWriter(make_runner(reader.connection), "memory.main", b"", DUCKDB)
+        source = file_source(reader, place, table)
+        source.check(table)
+        with suppress(duckdb.Error):
+            return count(writer, table, source)
+    raise unreadable_source(source.name)  # out here it carries no cause, whose words may quote a row
+
+
+def read_texts(path: Path) -> pa.Table:
+    """All columns of a CSV file, as texts."""
+    with open_reader() as reader:
+        make_runner(reader.connection)
+        found = find_source(reader, path, None, USUAL_CSV)
+        names = [name for name, _ in found.columns]
+        refuse_duplicates(path.name, names)
+        with suppress(duckdb.Error, pa.ArrowException, OSError):
+            rows = found.rows(range(len(names)), lambda _share: None)
+            read: pa.Table = reader.connection.sql(f"SELECT * FROM {rows}").to_arrow_table()
+            return pa.table([column.cast(pa.string()) for column in read.columns], names=names)
+    raise unreadable_source(path.name)  # out here it carries no cause, whose words may quote a row

@@ -17,14 +17,13 @@ import pyarrow.parquet as pq
 
 from adomnia.catalog.model import CsvFormat, Place, Table
 from adomnia.engines.contract import index_name
-from adomnia.engines.duckdb_dialect import DUCKDB
+from adomnia.engines.duckdb_dialect import DUCKDB, file_name
 from adomnia.engines.index import Run, TableSource
-from adomnia.engines.sources import csv_files, databases, json_lines
+from adomnia.engines.sources import databases, text_files
 from adomnia.engines.sources.files import list_files, refuse_open_database
 from adomnia.engines.sources.snapshots import Snapshots
-from adomnia.engines.sources.spellings import render_day, render_spelled
 from adomnia.engines.sources.streams import Tell, stream_table
-from adomnia.engines.sources.texts import file_name
+from adomnia.engines.sources.text_files import render_day, render_spelled
 from adomnia.errors import Refusal
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Day
@@ -111,13 +110,13 @@ def find_source(reader: SourceReader, place: Place, source_table: str | None, de
     """What a source holds: of a database that is elsewhere, or by how the name of its file ends."""
     if not isinstance(place, Path):
         return _find_in_postgres(reader, place, source_table or "")
-    files, ending = list_files(place), csv_files.ending_of(place)
+    files, ending = list_files(place), text_files.ending_of(place)
     with suppress(*_FAULTS):
         if ending in _DATABASES:
             return _find_in_database(reader, place, source_table or "")
-        if ending in csv_files.ENDINGS:
+        if ending in text_files.ENDINGS:
             return _find_in_csv(reader, place, declared)
-        if ending in json_lines.ENDINGS:
+        if ending in text_files.JSON_ENDINGS:
             return _find_in_json_lines(reader, place)
         return _find_in_parquet(reader, files)
     raise unreadable_source(place.name)  # out here it carries no cause, whose words may quote a row
@@ -150,7 +149,7 @@ def _in_microseconds(column: pa.ChunkedArray) -> pa.ChunkedArray:
 def unreadable_source(name: str) -> Refusal:
     """A source that is not what its name says."""
     fix = "check that it is what its name says, and that no other program is writing it"
-    if csv_files.ending_of(Path(name)) in csv_files.ENDINGS:
+    if text_files.ending_of(Path(name)) in text_files.ENDINGS:
         fix = (
             "check that every line has the columns of its header, ends as the header does and closes its quotes, and "
             'that its delimiter and encoding are declared, for example csv = { delimiter = ";", encoding = "latin-1" }'
@@ -193,21 +192,21 @@ def _find_in_parquet(reader: SourceReader, files: list[Path]) -> Found:
 
 
 def _find_in_csv(reader: SourceReader, path: Path, declared: CsvFormat) -> Found:
-    header = csv_files.read_csv_header(path, declared)
-    csv_files.refuse_lost_header(path.name, header)
+    header = text_files.read_csv_header(path, declared)
+    text_files.refuse_lost_header(path.name, header)
 
     def read(places: Sequence[int], _tell: Tell) -> str:
         listed = ", ".join(f"p{at} AS c{place}" for place, at in enumerate(places))
-        return f"(SELECT {listed} FROM {csv_files.render_csv(path, header, declared, reader.scratch)})"
+        return f"(SELECT {listed} FROM {text_files.render_csv(path, header, declared, reader.scratch)})"
 
     return Found(tuple((name, _TEXT) for name in header.names), read, spelled=True)
 
 
 def _find_in_json_lines(reader: SourceReader, path: Path) -> Found:
-    keys = tuple(json_lines.read_keys(reader.connection, path))
+    keys = tuple(text_files.read_keys(reader.connection, path))
 
     def read(places: Sequence[int], _tell: Tell) -> str:
-        return json_lines.render_json_lines(path, [keys[at][0] for at in places])
+        return text_files.render_json_lines(path, [keys[at][0] for at in places])
 
     return Found(keys, read, spelled=True, by_rows=True)
 

@@ -9,9 +9,8 @@ import pyarrow as pa
 from pyarrow import csv
 
 from adomnia.engines.duckdb_dialect import DUCKDB
-from adomnia.engines.sources.faults import disk_trouble, memory_trouble
-from adomnia.engines.sources.postgres_types import ForeignType
-from adomnia.engines.sources.snapshots import ForeignTable, Snapshots, explain_faults
+from adomnia.engines.limits import disk_trouble, memory_trouble
+from adomnia.engines.sources.snapshots import ForeignTable, ForeignType, Snapshots, explain_faults
 
 _BLOCK = 4 * 2**20
 _MOST_BYTES = 150_000  # of a value: a number may have as many digits, a text fewer, and a row must fit into a block

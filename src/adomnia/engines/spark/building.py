@@ -29,7 +29,7 @@ from adomnia.privacy.units import ROW
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from adomnia.engines.spark.session import Session
+    from adomnia.engines.spark.pinning import Session
 
 BUCKET = "bucket"
 _PARTS = 4096  # into which people are dealt to be numbered

@@ -5,10 +5,72 @@ SQLGlot calls it databricks: its word for Spark reads every CAST as one that may
 
 from collections.abc import Sequence
 
-from adomnia.engines.dialect import Dialect, IndexWords, IntegerType, SourceTypes, Types
-from adomnia.engines.spark.aggregates import AGGREGATE_READINGS, AGGREGATES
+from adomnia.engines.dialect import Dialect, IndexWords, IntegerType, SourceTypes, Spelling, Types
 from adomnia.engines.spark.functions import FUNCTIONS, MOST_WAYS, RAISES, READINGS, REASONS
-from adomnia.engines.spark.local_time import render_local_time
+from adomnia.privacy.wall_time import FIRST, LAST
+
+_INSIDE = "BETWEEN TIMESTAMP '0001-01-03 00:00:00' AND TIMESTAMP '9999-12-30 00:00:00'"
+_WRITTEN = "[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?"
+_OFFSET = "([Zz]|[+-](0[0-9]|1[0-5])(:?[0-5][0-9])?)"
+
+
+def render_local_time(value: str, zone: str) -> str:
+    """The second that a clock of a time zone shows; `zone` is its name as SQL writes it.
+
+    A date, and a timestamp or a text without an offset, is such a clock's time already. Others are converted.
+    """
+    text = f"TRIM(TRY_CAST({value} AS STRING))"
+    plain = f"TRY_CAST(TRY_CAST(REGEXP_EXTRACT({text}, '^{_WRITTEN})?$', 0) AS TIMESTAMP_NTZ) AS TIMESTAMP)"
+    offset = _convert(f"UPPER(REGEXP_EXTRACT({text}, '^{_WRITTEN}{_OFFSET})$', 0))", zone)
+    clock, first = f"TRY_CAST({value} AS TIMESTAMP)", f"TIMESTAMP '{FIRST}'"  # before which DATE_TRUNC may fail
+    return (
+        f"DATE_TRUNC('SECOND', CASE WHEN TYPEOF({value}) = 'timestamp' THEN {_convert(value, zone)} "
+        f"WHEN TYPEOF({value}) IN ('timestamp_ntz', 'date') "
+        f"THEN CASE WHEN {clock} < {first} THEN {first} ELSE {clock} END "
+        f"ELSE COALESCE({plain}, {offset}) END)"
+    )
+
+
+def _convert(value: str, zone: str) -> str:
+    known = f"TRY_CAST({value} AS TIMESTAMP)"
+    return (
+        f"CASE WHEN {known} {_INSIDE} THEN FROM_UTC_TIMESTAMP({known}, {zone}) "
+        f"WHEN {known} > TIMESTAMP '2000-01-01 00:00:00' THEN TIMESTAMP '{LAST}' "
+        f"WHEN {known} IS NOT NULL THEN TIMESTAMP '{FIRST}' END"
+    )
+
+
+# Spark's own median takes two equal numbers for one, where DuckDB adds up their halves: the smallest doubles have none.
+_HALVES = "GET(s, SIZE(s) DIV 2 - 1) * 0.5e0 + GET(s, SIZE(s) DIV 2) * 0.5e0"
+_MIDDLE = f"CASE WHEN SIZE(s) % 2 = 1 THEN GET(s, SIZE(s) DIV 2) ELSE {_HALVES} END"
+_MEDIAN = f"TRANSFORM(ARRAY(SORT_ARRAY(COLLECT_LIST({{0}}))), s -> {_MIDDLE})[0]"
+# Rows without a value or an order have no place; equal orders are told apart by the value, never by their place.
+_PLACE = "CASE WHEN {0} IS NULL OR {1} IS NULL THEN NULL ELSE NAMED_STRUCT('by', {0}, 'value', {1}) END"
+_LEAST, _GREATEST = (f"{function}({{1}}, {_PLACE})" for function in ("MIN_BY", "MAX_BY"))
+# As DuckDB makes a double of 128 bits: beyond 64 of them, that is not always the nearest.
+_HIGH, _LOW = f"(n - PMOD(n, {2**64})) DIV {2**64}", f"PMOD(n, {2**64})"
+_DOUBLE = (
+    f"CASE WHEN n BETWEEN -{2**53} AND {2**53} THEN CAST(n AS DOUBLE) "
+    f"WHEN n BETWEEN -{2**64} AND -1 THEN -CAST(-1 - n AS DOUBLE) - 1e0 "
+    f"ELSE CAST({_LOW} AS DOUBLE) + CAST({_HIGH} AS DOUBLE) * {2.0**64!r} END"
+)
+_WIDE_AS_DOUBLE = f"TRANSFORM(ARRAY(CAST({{0}} AS DECIMAL(38, 0))), n -> {_DOUBLE})[0]"
+
+AGGREGATES: dict[str, Spelling] = {
+    "median": _MEDIAN.format,
+    "least boolean": "MIN({0})".format,
+    "greatest boolean": "MAX({0})".format,
+    "value of least": _LEAST.format,
+    "value of greatest": _GREATEST.format,
+    "wide as double": _WIDE_AS_DOUBLE.format,
+}
+AGGREGATE_READINGS: dict[str, str] = {
+    _MEDIAN: "MEDIAN({0})",
+    _LEAST: "ARG_MIN(CASE WHEN {0} IS NULL THEN NULL ELSE {1} END, ROW({0}, {1}))",
+    _GREATEST: "ARG_MAX(CASE WHEN {0} IS NULL THEN NULL ELSE {1} END, ROW({0}, {1}))",
+    _WIDE_AS_DOUBLE: "CAST({0} AS DOUBLE)",
+}
+
 
 MOST_CASES = 50  # categories that are compared one after the other; more are looked up in a table
 

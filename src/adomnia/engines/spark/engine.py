@@ -1,40 +1,44 @@
-"""The engine: builds the index once for each version of the data, as Parquet, and runs our statements over it."""
+"""The engine: builds the index once for each version of the data, as Parquet, and runs our statements over it.
 
+A server in a container has other folders than we have, and one that only speaks Spark's protocol may take an address
+for a path below its own folder: rows of people would lie where nobody named a place for them. So a folder is tried
+first.
+"""
+
+import shutil
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 from uuid import uuid4
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from adomnia.catalog.model import Catalog
-from adomnia.engines.cells import read_cells
+from adomnia.engines.cells import At, count_people, read_cells
 from adomnia.engines.contract import Progress, Statement, silent
-from adomnia.engines.found_keys import At, count_people
 from adomnia.engines.limits import PUBLIC_BYTES, PUBLIC_SECONDS, USUAL, Limits
 from adomnia.engines.render import render, render_rows
-from adomnia.engines.sources.facts import find_facts
-from adomnia.engines.sources.headers import check_header, read_header
-from adomnia.engines.sources.readings import count_readings
+from adomnia.engines.sources.facts import check_header, count_readings, find_facts, read_header, read_texts
 from adomnia.engines.sources.state import POINTER, State, find_place, fresh_key
-from adomnia.engines.sources.whole_files import read_texts
 from adomnia.engines.spark.addresses import is_this_machine
 from adomnia.engines.spark.building import ParquetBuilder, list_indexed
 from adomnia.engines.spark.dialect import SPARK
-from adomnia.engines.spark.looking import Looking
-from adomnia.engines.spark.rooms import Room
+from adomnia.engines.spark.lake_tables import fingerprint
 from adomnia.engines.spark.running import SparkStatements
-from adomnia.engines.spark.seeing import check_seen
-from adomnia.engines.spark.session import LOCAL, PinnedSession, open_session
+from adomnia.engines.spark.session import LOCAL, PinnedSession, ScratchFolder, open_session
 from adomnia.engines.spark.sources import escape
-from adomnia.errors import AdomniaError, Failure, Refusal
+from adomnia.errors import AdomniaError, Failure, Refusal, Unavailable
 from adomnia.noise import Integers
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Select
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructField
+
+    from adomnia.engines.spark.pinning import Session
+
 
 _Read = TypeVar("_Read")
 
@@ -67,21 +71,21 @@ class Spark:
         refuse_unseen(choice.url, choice.index)
         state = State(folder.absolute())  # what is relative to this process is elsewhere for another
 
-        def build(room: Path, looking: Looking) -> None:
+        def build(room: Path, own: BuildSession) -> None:
             room.mkdir(mode=0o700)
             if choice.index is None:
                 place = f"file:{room}"
-                check_seen(looking.session, room)
+                check_shared_folder(own.session, room)
             else:
                 place = _name_place(choice.index, catalog.name)
                 if choice.url is None and choice.index.startswith("/"):  # a folder of ours, before a row is in it
                     Path(place.removeprefix("file:")).mkdir(mode=0o700, parents=True)
                 (room / POINTER).write_text(place)
-            ParquetBuilder(looking.session, catalog, place, state.key(), progress).build({})
-            looking.check_again()
+            ParquetBuilder(own.session, catalog, place, state.key(), progress).build({})
+            own.check_again()
 
         with LOCAL.kept():
-            path, let_go = state.hold_index(catalog, build, ENDING, lambda: Looking(catalog, limits))
+            path, let_go = state.hold_index(catalog, build, ENDING, lambda: BuildSession(catalog, limits))
             return _open(cls, catalog, find_place(path), limits, let_go)
 
     @classmethod
@@ -95,12 +99,12 @@ class Spark:
     ) -> "Spark":
         """The engine over tables in memory, whose index is a folder that is removed with it."""
         refuse_unseen(catalog.engine.url, None)
-        room = Room(_ROOM, spill)
+        room = ScratchFolder(_ROOM, spill)
         place = f"file:{room.path.absolute()}"
         with LOCAL.kept():
             try:
                 with closing(open_session(catalog.engine.url, limits)) as own:
-                    check_seen(own.session, room.path.absolute())
+                    check_shared_folder(own.session, room.path.absolute())
                     ParquetBuilder(own.session, catalog, place, fresh_key(), progress).build(frames)
             except BaseException:
                 room.leave()
@@ -188,3 +192,59 @@ def _open(made: type[Spark], catalog: Catalog, place: str, limits: Limits, let_g
         let_go()
         failed = Failure()
     raise failed
+
+
+class BuildSession:
+    """A session to build with, opened when it is first needed; it knows what tables elsewhere were like."""
+
+    def __init__(self, catalog: Catalog, limits: Limits) -> None:
+        self._catalog, self._limits = catalog, limits
+        self._own: PinnedSession | None = None
+        self._seen: dict[tuple[str, str], str] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_fault: object) -> None:
+        if self._own is not None:
+            self._own.close()
+
+    @property
+    def session(self) -> "Session":
+        if self._own is None:
+            self._own = open_session(self._catalog.engine.url, self._limits)
+        return self._own.session
+
+    def fingerprint(self, url: str, name: str) -> str:
+        self._seen[url, name] = fingerprint(self.session, url, name or None)
+        return self._seen[url, name]
+
+    def check_again(self) -> None:
+        """Refuse an index of rows that changed while it was built: parents and children could be of two moments."""
+        for (url, name), before in self._seen.items():
+            if fingerprint(self.session, url, name or None) != before:
+                why = "changed while the index was built from it"
+                raise Unavailable(f"Source {name or url}", why, "open the dataset again when nobody writes it")
+
+
+_OURS, _THEIRS = "trial-of-reading", "trial-of-writing"  # no name of a table has a hyphen
+
+
+def check_shared_folder(session: "Session", folder: Path) -> None:
+    """Refuse a server that does not read in a folder what we write there, or writes elsewhere what we then read."""
+    token = uuid4().hex
+    ours, theirs = folder / _OURS, folder / _THEIRS
+    ours.mkdir(mode=0o700)
+    pq.write_table(pa.table({"token": [token]}), ours / "token.parquet")
+    try:
+        with suppress(Exception):  # Spark's and Java's
+            read = session.read.parquet(escape(f"file:{ours}")).toArrow()
+            if read.column(0).to_pylist() == [token]:  # else nothing is written at all
+                session.sql(f"SELECT '{token}' AS token").write.parquet(f"file:{theirs}")
+                if pq.read_table(theirs).column(0).to_pylist() == [token]:
+                    return
+    finally:
+        for tried in (ours, theirs):
+            shutil.rmtree(tried, ignore_errors=True)
+    why = "does not read and write the folder of the index under its name on this machine"
+    raise Refusal("The Spark of [engine]", why, 'name a folder that it sees: index = "s3a://bucket/adomnia"')

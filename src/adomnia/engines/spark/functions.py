@@ -7,8 +7,7 @@ what DuckDB gives, is read as DuckDB's, and fails on no row.
 from collections.abc import Iterator
 
 from adomnia.engines.dialect import Spelling
-from adomnia.engines.duckdb_dialect import DUCKDB
-from adomnia.engines.letters import list_case_pairs
+from adomnia.engines.duckdb_dialect import DUCKDB, list_case_pairs
 from adomnia.privacy.kinds import LONGEST_TEXT
 from adomnia.privacy.wall_time import FIRST_SECOND, LAST_SECOND
 

@@ -4,76 +4,38 @@ Only what classic sessions and those of Connect both have is used. No message of
 statement or a row.
 """
 
+import fcntl
 import logging
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from socket import create_connection
 from subprocess import DEVNULL
+from tempfile import gettempdir, mkdtemp
 from threading import Lock
-from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from adomnia.engines.limits import Limits
 from adomnia.engines.spark.addresses import complete_address
-from adomnia.engines.spark.rooms import Room
-from adomnia.engines.spark.trial import try_out
+from adomnia.engines.spark.pinning import pin, try_out
 from adomnia.errors import Refusal, Unavailable, install_extra
 
 if TYPE_CHECKING:
     import pyspark.sql
-    import pyspark.sql.connect.session
 
-    Session: TypeAlias = pyspark.sql.SparkSession | pyspark.sql.connect.session.SparkSession
+    from adomnia.engines.spark.pinning import Session
 
-# What statements mean depends on these. They are set for the session alone, and read again.
-PINNED: Mapping[str, str] = MappingProxyType(
-    {
-        "spark.sql.ansi.enabled": "true",  # what overflows fails, and is not wrapped around
-        "spark.sql.ansi.doubleQuotedIdentifiers": "false",
-        "spark.sql.ansi.enforceReservedKeywords": "true",  # else FROM t WHERE (c) is the table t under the name WHERE
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.caseSensitive": "true",
-        "spark.sql.groupByOrdinal": "true",
-        "spark.sql.decimalOperations.allowPrecisionLoss": "false",
-        "spark.sql.storeAssignmentPolicy": "ANSI",
-        "spark.sql.parser.escapedStringLiterals": "false",
-        "spark.sql.variable.substitute": "false",  # else ${env:HOME} in a name or a category is what it stands for
-        "spark.sql.legacy.exponentLiteralAsDecimal.enabled": "false",  # 1e0 is a double
-        "spark.sql.legacy.literal.pickMinimumPrecision": "true",
-        "spark.sql.legacy.allowNegativeScaleOfDecimal": "false",
-        "spark.sql.legacy.timeParserPolicy": "CORRECTED",
-        "spark.sql.timestampType": "TIMESTAMP_LTZ",  # what TIMESTAMP is
-        "spark.sql.legacy.parameterSubstitution.constantsOnly": "false",
-        "spark.sql.optimizer.excludedRules": "",
-        "spark.sql.adaptive.enabled": "true",
-        # Files are read whole or not at all, and days before 1582 as they are written.
-        "spark.sql.files.ignoreCorruptFiles": "false",
-        "spark.sql.files.ignoreMissingFiles": "false",
-        "spark.sql.parquet.mergeSchema": "false",
-        "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # else the names of folders decide
-        "spark.sql.parquet.aggregatePushdown": "false",  # what is counted are rows, not what files say of them
-        "spark.sql.parquet.filterPushdown": "true",  # what no row of a page fits is not read
-        "spark.sql.parquet.binaryAsString": "false",
-        "spark.sql.parquet.inferTimestampNTZ.enabled": "true",
-        "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
-        "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
-        "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
-        "spark.sql.parquet.fieldId.read.enabled": "false",
-        "spark.sql.sources.partitionOverwriteMode": "static",
-        "spark.sql.execution.arrow.useLargeVarTypes": "false",
-        # Plans and statements would be a log of questions: where Spark writes them down, there is nothing in them.
-        "spark.sql.redaction.string.regex": "(?s).+",
-        "spark.sql.maxPlanStringLength": "0",
-    }
-)
+
 # They write statements to stderr, and the last one what is sent to Java, to whatever log there is.
 _LOUD, _JAVA = ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "pyspark.sql.connect.logging"), "py4j"
 _ROOM, _UNITS = "adomnia-spark-", "_KMGT"
 _PATIENCE = 10.0  # seconds for a connection
 # A channel of its own, which does not wait for minutes before it looks for a server again that was away.
 _CHANNEL = [("grpc.use_local_subchannel_pool", 1), ("grpc.max_reconnect_backoff_ms", 1000)]
+_LOCK = ".lock"  # held by whoever uses a room
 
 
 def open_session(url: str | None, limits: Limits) -> "PinnedSession":
@@ -130,21 +92,6 @@ class PinnedSession:
                 self.session.stop()
 
 
-def pin(session: "Session") -> None:
-    """Set what statements depend on; a Refusal where Spark keeps something else."""
-    for name, value in PINNED.items():
-        kept = None
-        with suppress(Exception):
-            kept = session.conf.get(name)
-        with suppress(Exception):
-            if kept != value:
-                session.conf.set(name, value)
-                kept = session.conf.get(name)
-        if kept != value:
-            fix = "let sessions set it, or use another server"
-            raise Refusal("Spark", f'does not keep the setting {name} = "{value}", which answers depend on', fix)
-
-
 def _silence() -> None:
     for name in _LOUD:
         logging.getLogger(name).disabled = True
@@ -175,7 +122,7 @@ class LocalSpark:
     def __init__(self) -> None:
         self._lock, self._users = Lock(), 0
         self._started: pyspark.sql.SparkSession | None = None
-        self._room: Room | None = None
+        self._room: ScratchFolder | None = None
 
     def session(self, limits: Limits) -> PinnedSession:
         try:
@@ -215,7 +162,7 @@ class LocalSpark:
     def _start(self, limits: Limits) -> None:
         """Start a Spark in a room of its own, in which rows lie while it works."""
         self._leave()
-        self._room = Room(_ROOM)
+        self._room = ScratchFolder(_ROOM)
         try:
             self._started = _start(limits, str(self._room.path))
         except BaseException:
@@ -281,3 +228,32 @@ def _count_megabytes(size: str) -> str:
 def _not_installed() -> Refusal:
     fix = f"{install_extra('spark')}; for Spark Connect alone, pip install pyspark-client and name its url"
     return Refusal("Spark", "is declared as the engine, and is not installed", fix)
+
+
+class ScratchFolder:
+    """A folder of this process, until it leaves."""
+
+    def __init__(self, prefix: str, parent: str = "") -> None:
+        place = Path(parent or gettempdir())
+        _clear(place, prefix)
+        self.path = Path(mkdtemp(prefix=prefix, dir=place))
+        unlocked = self.path / f"{_LOCK}.new"
+        self._held = unlocked.open("w")
+        fcntl.flock(self._held, fcntl.LOCK_SH)
+        unlocked.replace(self.path / _LOCK)  # a room whose lock nobody holds yet is not cleared by others
+
+    def leave(self) -> None:
+        """Remove it with all that is in it."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        self._held.close()
+
+
+def _clear(place: Path, prefix: str) -> None:
+    """Remove the rooms of this user whose processes have ended without leaving them."""
+    for left in place.glob(f"{prefix}*"):
+        with suppress(OSError):  # another's, in use, or gone meanwhile
+            if left.lstat().st_uid != os.getuid() or left.is_symlink():
+                continue
+            with (left / _LOCK).open("r") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(left, ignore_errors=True)

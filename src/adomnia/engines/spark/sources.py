@@ -3,6 +3,7 @@
 
 import re
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,14 +11,16 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from adomnia.catalog.lakes import is_in_spark
-from adomnia.catalog.model import Place, Table
+from adomnia.catalog.model import EngineChoice, Place, Table
 from adomnia.engines.contract import index_name
 from adomnia.engines.index import TableSource
 from adomnia.engines.index.columns import categories_name
+from adomnia.engines.limits import USUAL
 from adomnia.engines.sources.files import list_files
 from adomnia.engines.sources.reading import read_parquet_schema
 from adomnia.engines.spark.dialect import MOST_CASES, READABLE, SPARK
-from adomnia.engines.spark.elsewhere import describe, read_elsewhere
+from adomnia.engines.spark.lake_tables import describe, read_elsewhere
+from adomnia.engines.spark.session import open_session
 from adomnia.errors import Refusal
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Text
@@ -25,7 +28,7 @@ from adomnia.privacy.kinds import Text
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from adomnia.engines.spark.session import Session
+    from adomnia.engines.spark.pinning import Session
 
 _PATTERN = re.compile(r"([*?\[\]{}\\])")
 _HIDDEN = ("_", ".")
@@ -194,3 +197,9 @@ def _find_column(source: str, names: list[str], table: Table, column: Column) ->
         fix = f'say which one is meant: column = "{alike[0]}" in the line of {column.name}'
         raise Refusal(f"Column {table.name}.{column.name}", f"could be any of the columns {listed} of {source}", fix)
     return alike[0] if alike else None
+
+
+def check_header(choice: EngineChoice, table: Table) -> None:
+    """Refuse a table whose columns are not those that are declared."""
+    with closing(open_session(choice.url, USUAL)) as own:
+        file_source(own.session, table.source, table)

@@ -11,8 +11,8 @@ from itertools import product
 from math import prod
 from typing import Any, TypeAlias
 
-from adomnia.engines.render.constants import nearest_double
-from adomnia.engines.render.patterns import matches
+from adomnia.engines.render.numbers import nearest_double
+from adomnia.engines.render.scalars import matches
 from adomnia.privacy.expressions import Call, Column, Expression, Literal, call, number, text
 from adomnia.privacy.kinds import LONGEST_TEXT, Boolean, Day, Quantity, Text
 from adomnia.sql.values.date_formats import rank_days, write_date
