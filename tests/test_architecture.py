@@ -27,6 +27,7 @@ GLOSSARY = ROOT / "docs" / "glossary.md"
 
 # From left to right; names on one line are siblings. "adomnia" is the public face, `adomnia/__init__.py` itself.
 LAYERS = [
+    {"options"},
     {"messages"},
     {"errors"},
     {"work", "tables", "json_text", "spreadsheets", "postgres", "version"},

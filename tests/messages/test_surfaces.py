@@ -6,7 +6,8 @@ import pytest
 
 from adomnia.cli.question_options import QuestionOptions
 from adomnia.messages.references import Button, EarlierAnswer, Option, Pay, SessionCall, Setting, WithOption
-from adomnia.messages.surfaces import OPTIONS, SETTINGS, Surface, write_reference
+from adomnia.messages.surfaces import SETTINGS, Surface, write_reference
+from adomnia.options import OPTIONS
 from adomnia.pricing.questions import Payment
 
 _SURFACES = (Surface.PYTHON, Surface.COMMAND_LINE, Surface.SHELL, Surface.JSON, Surface.PAGE)

@@ -11,10 +11,10 @@ import numpy as np
 from adomnia.errors import Refusal
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.mechanisms.secret import Secret
+from adomnia.options import CONFIDENCE
 from adomnia.privacy.events import Pure
 from adomnia.privacy.filters import Budget, Filter
 from adomnia.privacy.sensitivity import Sensitivity
-from adomnia.session.contract import CONFIDENCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

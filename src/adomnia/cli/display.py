@@ -16,9 +16,9 @@ from rich.text import Text
 
 from adomnia.accounting import meaning
 from adomnia.cli.demonstration import BUDGET
+from adomnia.options import CONFIDENCE
 from adomnia.privacy.amounts import show_down, show_up
 from adomnia.privacy.events import Pure, to_record
-from adomnia.session.contract import CONFIDENCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

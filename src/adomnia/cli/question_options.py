@@ -15,7 +15,7 @@ import typer
 from adomnia.cli.options import PlaceText, TokenFile, parse_number, parse_share
 from adomnia.cli.places import Place
 from adomnia.errors import Refusal
-from adomnia.session.contract import CONFIDENCE
+from adomnia.options import CONFIDENCE
 
 _WORDS = {"true": True, "false": False, "null": None}
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?", re.ASCII)
@@ -145,7 +145,7 @@ def _read_value(written: str) -> object:
 
 def parse_rows(written: str | None) -> int | None:
     """A number of rows, at least one."""
-    from adomnia.pricing.payment import LARGEST_GROUP
+    from adomnia.options import LARGEST_GROUP
 
     size = parse_number("rows", written)
     if size is None:

@@ -9,7 +9,7 @@ import typer
 
 from adomnia.cli.options import Format, Output, PlaceText, TokenFile, parse_number, parse_share
 from adomnia.errors import Refusal
-from adomnia.session.contract import CONFIDENCE
+from adomnia.options import CONFIDENCE
 
 if TYPE_CHECKING:
     from adomnia.cli.places import Place

@@ -11,13 +11,14 @@ from adomnia.client.rehearsal import rehearse_remote
 from adomnia.errors import Refusal
 from adomnia.explaining.explanations import is_explain
 from adomnia.explaining.methods import list_methods
+from adomnia.options import CONFIDENCE
 from adomnia.pricing.payment import check_confidence
 from adomnia.pricing.questions import Payment, Question
 from adomnia.releases.archive import unpack_archive
 from adomnia.session.askable import AskableRelease, make_askable
 from adomnia.session.batch import check_common
 from adomnia.session.catalog_page import show_catalog
-from adomnia.session.contract import CONFIDENCE, MOST_LISTED, Session, check_page
+from adomnia.session.contract import MOST_LISTED, Session, check_page
 from adomnia.session.derived import DerivedSession
 from adomnia.session.release_checks import check_release_name
 from adomnia.session.release_page import ReleaseList

@@ -12,21 +12,15 @@ from adomnia.errors import Refusal, Unavailable
 from adomnia.explaining.tree import Node
 from adomnia.messages.surfaces import Surface
 from adomnia.messages.texts import Fix
+from adomnia.options import OPTIONS
 
-_NAMES = (
-    *("epsilon", "rho", "error", "delta", "rows", "weights", "effort", "interval", "inference"),
-    *("confidence", "request_id", "replay", "together", "anyway", "parameters", "private", "from_release"),
-)
-_FLAGS = {
-    ("interval", "False"): "--no-interval",
-    ("inference", '"population"'): "--population",
-    ("replay", "False"): "--fresh",
-    ("together", "True"): "--together",
-    ("anyway", "True"): "--anyway",
-    ("private", "True"): "--private",
-    ("from_release", "True"): "--from-release",
+_NAMES = tuple(OPTIONS)
+_FLAGS = {  # by the option and its value, in Python's words
+    (row.name, f'"{value}"' if isinstance(value, str) else str(value)): f"--{row.typed.flag}"
+    for row in OPTIONS.values()
+    if (value := row.typed.stands_for) is not None
 }
-_REPEATED = {"weights": "weight", "parameters": "parameter"}  # options that are given once for each name
+_REPEATED = {row.name: row.typed.flag for row in OPTIONS.values() if row.typed.repeats}  # once for each name
 _CALLS = {  # what a session does, in Python, on the command line, in the shell, over HTTP and on a page
     "sql()": ("`adomnia sql`", "no command before it", "`POST query`", "Ask"),
     "answers()": ("`adomnia answers`", r"\a", "`GET answers`", "your history"),

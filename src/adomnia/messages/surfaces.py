@@ -8,13 +8,14 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from adomnia.messages.references import Button, EarlierAnswer, Option, Pay, SessionCall, Setting, WithOption
+from adomnia.options import OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from adomnia.messages.references import Reference
 
-__all__ = ["CALLS", "OPTIONS", "SETTINGS", "Surface", "write_reference"]
+__all__ = ["CALLS", "SETTINGS", "Surface", "write_reference"]
 
 
 class Surface(Enum):
@@ -29,21 +30,11 @@ class Surface(Enum):
     PAGE = "page of the console"
 
 
-OPTIONS = (
-    *("epsilon", "rho", "error", "delta", "rows", "weights", "effort", "interval", "inference"),
-    *("confidence", "request_id", "replay", "together", "anyway", "parameters", "private", "from_release"),
-)
-_WORDS = {"effort", "inference", "request_id"}  # options whose value is a word, which is quoted
+_WORDS = {row.name for row in OPTIONS.values() if row.kind in {"choice", "text"}}  # whose value is a word: quoted
 _SWITCHES = {
-    ("interval", False): "no-interval",
-    ("inference", "population"): "population",
-    ("replay", False): "fresh",
-    ("together", True): "together",
-    ("anyway", True): "anyway",
-    ("private", True): "private",
-    ("from_release", True): "from-release",
+    (row.name, row.typed.stands_for): row.typed.flag for row in OPTIONS.values() if row.typed.stands_for is not None
 }
-_REPEATED = {"weights": "weight", "parameters": "parameter"}  # given once for each name
+_REPEATED = {row.name: row.typed.flag for row in OPTIONS.values() if row.typed.repeats}  # given once for each name
 CALLS = ("sql", "answers")
 
 SETTINGS = {  # in the catalog, and as an argument of `protect`

@@ -9,13 +9,12 @@ from dataclasses import replace
 
 from adomnia.catalog.model import Catalog
 from adomnia.errors import Refusal
+from adomnia.options import OPTIONS
 from adomnia.plans.plan import Plan
 from adomnia.pricing.questions import PlannedQuestion
 from adomnia.privacy.events import Concentrated, Price
 from adomnia.privacy.relations import has_blocks
 from adomnia.statistics.located import locate, unlocate
-
-EFFORTS = ("normal", "high")
 
 
 def apply_effort(drafts: Sequence[PlannedQuestion], price: Price, _catalog: Catalog) -> list[PlannedQuestion]:
@@ -25,7 +24,7 @@ def apply_effort(drafts: Sequence[PlannedQuestion], price: Price, _catalog: Cata
 
 def check_effort(effort: str) -> None:
     """Refuse an effort that is not known."""
-    if effort not in EFFORTS:
+    if effort not in OPTIONS["effort"].choices:
         raise Refusal(f'effort="{effort}"', "is not known", 'write effort="high", or leave it out', code="bad_effort")
 
 

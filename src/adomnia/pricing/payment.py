@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from adomnia.catalog.model import Catalog
 from adomnia.errors import Refusal
+from adomnia.options import LARGEST_GROUP
 from adomnia.plans.plan import Plan
 from adomnia.plans.undeclared import tag_open_keys
 from adomnia.pricing.deltas import UNPRICED, name_delta, needs_delta, with_delta
@@ -20,7 +21,6 @@ from adomnia.privacy.events import Concentrated, Price, Pure
 _CURRENCIES = {"epsilon", "rho"}
 _DEAREST = Fraction(10**100)
 _ENOUGH_BITS = 440  # what the digits of any double within these bounds need
-LARGEST_GROUP = 10**15  # rows, and no number whose digits alone would take for ever
 
 
 def price_batch(  # noqa: PLR0913, PLR0917 - all that a price depends on

@@ -7,13 +7,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from adomnia.errors import Refusal
+from adomnia.options import CONFIDENCE
 from adomnia.pricing.payment import check_confidence
 from adomnia.pricing.questions import Question
 from adomnia.privacy.filters import Left
 from adomnia.releases.folder import read_folder
 from adomnia.releases.model import Release
 from adomnia.session.batch import bind_question
-from adomnia.session.contract import CONFIDENCE
 from adomnia.session.released import answer_released
 from adomnia.sql.reading.parameters import translate_places
 from adomnia.sql.reading.released import parse_released

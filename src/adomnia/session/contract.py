@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, Unpack
 
+from adomnia.options import CONFIDENCE
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from adomnia.session.release_page import ReleaseList
     from adomnia.session.table import PrivateTable
 
-CONFIDENCE = 0.95
 MOST_LISTED = 1000  # answers of a page
 MOST_HELD_BACK = 5  # tables by which the quality of a release is assessed
 

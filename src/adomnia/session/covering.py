@@ -11,6 +11,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from adomnia.errors import Refusal
+from adomnia.options import CONFIDENCE
 from adomnia.plans.canonical import canonical
 from adomnia.plans.descriptions import describe
 from adomnia.privacy.aggregates import NonNull, People, Rows, Total
@@ -21,7 +22,6 @@ from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private, Relation, Where
 from adomnia.releases.selection import Peeled, peel
 from adomnia.releases.tables import AttributeTable
-from adomnia.session.contract import CONFIDENCE
 from adomnia.sql.lower import plan_question, require_plan
 from adomnia.sql.methods.calls import find_call, name_of
 from adomnia.sql.methods.frames import read_rows

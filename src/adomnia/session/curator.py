@@ -16,11 +16,11 @@ from adomnia.engines.limits import USUAL
 from adomnia.engines.registry import load_engine
 from adomnia.errors import Refusal, Unavailable
 from adomnia.noise import SystemBits
+from adomnia.options import CONFIDENCE
 from adomnia.pricing.questions import Question
 from adomnia.session import mock
 from adomnia.session.agreement import agreeing, describe_deployment
 from adomnia.session.batch import Batch, bind_question
-from adomnia.session.contract import CONFIDENCE
 from adomnia.session.dataset import Dataset
 from adomnia.session.known_rows import EarlierCounts
 from adomnia.session.ledgers import LEDGER, MEMORY, STATE, open_ledger, place_ledger

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
-from adomnia.session.contract import CONFIDENCE, MOST_HELD_BACK, Session
+from adomnia.options import CONFIDENCE
+from adomnia.session.contract import MOST_HELD_BACK, Session
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from adomnia.errors import Failure, Refusal
+from adomnia.options import CONFIDENCE
 from adomnia.pricing.vacuity import UNKNOWN, KnownRows
 from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.keys import is_open, key_cells
 from adomnia.privacy.relations import Named, Private, Select, Where
 from adomnia.session.batch import Batch
-from adomnia.session.contract import CONFIDENCE
 from adomnia.statistics.count import Count
 from adomnia.statistics.profile import Contributions
 from adomnia.work import allow

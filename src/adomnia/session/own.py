@@ -15,11 +15,11 @@ from adomnia.engines.limits import NO_MEMORY, USUAL
 from adomnia.engines.registry import load_engine
 from adomnia.errors import Refusal, Unavailable
 from adomnia.noise import SystemBits
+from adomnia.options import CONFIDENCE
 from adomnia.privacy.events import Pure
 from adomnia.privacy.filters import Budget
 from adomnia.session import mock
 from adomnia.session.block_programs import BlockProgram, answer_program, choose_grid, find_person
-from adomnia.session.contract import CONFIDENCE
 from adomnia.session.curator import MEMORY, Curator, open_ledger, rehearse
 from adomnia.session.declared import Declared
 from adomnia.session.programs import check_platform

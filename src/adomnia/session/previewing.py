@@ -12,6 +12,7 @@ import numpy as np
 from adomnia.errors import AdomniaError, Refusal
 from adomnia.methods.synthesis.decoding import decode_rows
 from adomnia.noise.afterwards import follow
+from adomnia.options import CONFIDENCE
 from adomnia.pricing.questions import Question
 from adomnia.privacy.amounts import show_up
 from adomnia.privacy.events import Pure
@@ -20,7 +21,6 @@ from adomnia.session import mock
 from adomnia.session.answer import Answer
 from adomnia.session.batch import Batch
 from adomnia.session.columns import KeyColumn
-from adomnia.session.contract import CONFIDENCE
 from adomnia.session.releasing import OWNER, publish
 from adomnia.work import limit
 

@@ -15,6 +15,7 @@ from adomnia.explaining.balances import warn
 from adomnia.explaining.explanations import explain, is_explain, without_explain
 from adomnia.explaining.methods import list_methods
 from adomnia.ledger.requests import NewerAnswer
+from adomnia.options import CONFIDENCE
 from adomnia.plans.plan import Plan
 from adomnia.plans.public_rows import PublicRows
 from adomnia.pricing.effort import without_effort
@@ -40,7 +41,7 @@ from adomnia.session.batch import (
     refuse_from_release,
 )
 from adomnia.session.catalog_page import show_catalog
-from adomnia.session.contract import CONFIDENCE, MOST_LISTED, check_page
+from adomnia.session.contract import MOST_LISTED, check_page
 from adomnia.session.derived import DerivedSession
 from adomnia.session.explanation import build_explanation
 from adomnia.session.from_release import answer_from_release, tell_free_answer

@@ -9,8 +9,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from adomnia.options import CONFIDENCE
 from adomnia.privacy.amounts import exact
-from adomnia.session.contract import CONFIDENCE
 from adomnia.wire.amounts import text_of
 from adomnia.wire.models import API
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from adomnia.api.routes.questions import choose_id
 from adomnia.console.ask.drafts import PricedDraft, price_draft
 from adomnia.errors import Failure
+from adomnia.options import CONFIDENCE
 from adomnia.pricing.policies import sets_price
 from adomnia.session.batch import Batch
-from adomnia.session.contract import CONFIDENCE
 
 if TYPE_CHECKING:
     from adomnia.console.visits import Visit

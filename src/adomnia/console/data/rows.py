@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from adomnia.console.data.sql_text import quote_identifier
 from adomnia.errors import Refusal
+from adomnia.options import CONFIDENCE
 from adomnia.plans.public_rows import PublicRows
 from adomnia.pricing.questions import Question
 from adomnia.privacy.kinds import Quantity
 from adomnia.session.batch import plan_text
-from adomnia.session.contract import CONFIDENCE
 from adomnia.session.mock import make_rows
 from adomnia.session.public import read_public_columns
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from adomnia.errors import Refusal
+from adomnia.options import CONFIDENCE
 from adomnia.privacy.relations import is_public
-from adomnia.session.contract import CONFIDENCE
 from adomnia.session.method_calls import write_call
 from adomnia.sql.methods.calls import find_call
 from adomnia.sql.methods.frames import read_rows

@@ -7,6 +7,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from adomnia.errors import Refusal
+from adomnia.options import OPTIONS
 from adomnia.plans.formulas import Formula, Term, map_leaves, statistics_of
 from adomnia.plans.plan import Plan
 from adomnia.privacy.aggregates import NonNull, Rows, Total
@@ -29,7 +30,6 @@ from adomnia.statistics.population.variance import PopulationVariance
 from adomnia.statistics.quantile import PlainQuantile, Quantile
 from adomnia.statistics.variance import Variance
 
-INFERENCES = ("data", "population")
 ONE_ROW = "SELECT AVG(x) FROM (SELECT person_id, AVG(amount) AS x FROM visits GROUP BY person_id)"
 
 _LEFT_OUT = 'leave inference="population" out'
@@ -45,7 +45,7 @@ _UNMEASURED = ("how far sampling moves it is not measured", _LEFT_OUT)
 
 def check_inference(inference: object) -> None:
     """Refuse an inference that is not known."""
-    if inference not in INFERENCES:
+    if inference not in OPTIONS["inference"].choices:
         fix = 'write inference="population", or leave it out'
         raise Refusal(f"inference={inference!r}", "is not known", fix, code="bad_inference")
 
