@@ -37,9 +37,9 @@ def _contents(records: list[Mapping[str, Any]]) -> Iterator[str]:
     yield "| method | what it does | in R | elsewhere |"
     yield "|---|---|---|---|"
     for record in records:
-        others = "; ".join(f"{program}: {name}" for program, name in record["elsewhere"].items() if program != "R")
+        others = "; ".join(f"{program}: {name}" for program, name in record["known_as"].items() if program != "R")
         link = f"[`{record['name']}`](#{record['name']})"
-        yield f"| {link} | {record['summary']} | {record['elsewhere'].get('R', '')} | {others} |"
+        yield f"| {link} | {record['summary']} | {record['known_as'].get('R', '')} | {others} |"
 
 
 def _method(record: Mapping[str, Any]) -> Iterator[str]:

@@ -55,7 +55,7 @@ class MethodPage:
 
     @property
     def _rest(self) -> list[str]:
-        elsewhere = "; ".join(f"{program}: {name}" for program, name in self.record["elsewhere"].items())
+        elsewhere = "; ".join(f"{program}: {name}" for program, name in self.record["known_as"].items())
         lines = ["Example:", f"  {self.record['example']}"]
         return [*self.record["notes"], *([f"Elsewhere: {elsewhere}."] if elsewhere else []), *lines]
 

@@ -131,7 +131,7 @@ class Method:
 
     `returns` are the columns of its table and what they mean, but for those of `by`, and for those that depend on its
     rows: those come first, and `shows` names them. `example` is a call on the tables
-    of the example hospital. `elsewhere` is what other programs call it: {"R": "lm", "SAS": "PROC REG"}.
+    of the example hospital. `known_as` is what other programs call it: {"R": "lm", "SAS": "PROC REG"}.
     """
 
     name: str
@@ -141,7 +141,7 @@ class Method:
     build: Callable[[Frame, Arguments], Statistic]
     returns: Mapping[str, str]
     example: str
-    elsewhere: Mapping[str, str] = field(default_factory=dict)
+    known_as: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     shows: Callable[[Frame, Arguments], tuple[str, ...]] | None = None
 

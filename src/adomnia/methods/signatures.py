@@ -31,7 +31,7 @@ def method_record(method: Method) -> dict[str, Any]:
         "parameters": [_parameter_record(each) for each in method.parameters],
         "returns": dict(method.returns),
         "example": method.example,
-        "elsewhere": dict(method.elsewhere),
+        "known_as": dict(method.known_as),
         "notes": list(method.notes),
         "schema": _schema(method),
     }

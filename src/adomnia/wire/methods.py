@@ -29,7 +29,7 @@ class MethodReply(Reply):
     parameters: list[ParameterReply]
     returns: dict[str, str] = Field(description="The columns of its table and what they mean.")
     example: str
-    elsewhere: dict[str, str] = Field(description="What other programs call it.")
+    known_as: dict[str, str] = Field(description="What other programs call it.")
     notes: list[str]
     schema_: dict[str, Any] = Field(alias="schema", description="The arguments as JSON Schema.")
 

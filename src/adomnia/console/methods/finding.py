@@ -24,7 +24,7 @@ class MethodView:
 
     name: str
     summary: str
-    elsewhere: tuple[tuple[str, str], ...]
+    known_as: tuple[tuple[str, str], ...]
     words: str
 
 
@@ -58,7 +58,7 @@ def _list_found(words: list[str]) -> Iterator[ChapterView]:
 
 
 def _view(method: Method) -> MethodView:
-    elsewhere = tuple(method.elsewhere.items())
+    known_as = tuple(method.known_as.items())
     said = (method.name, method.name.replace("_", " "), CHAPTERS[method.chapter], method.summary)
-    words = " ".join((*said, *(f"{program} {name}" for program, name in elsewhere)))
-    return MethodView(method.name, method.summary, elsewhere, words.lower())
+    words = " ".join((*said, *(f"{program} {name}" for program, name in known_as)))
+    return MethodView(method.name, method.summary, known_as, words.lower())

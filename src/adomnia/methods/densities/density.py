@@ -99,5 +99,5 @@ METHOD = Method(
         "density": "the density within it: that of the bin it is in",
     },
     example="SELECT * FROM density(people, column => salary)",
-    elsewhere={"R": "density", "SAS": "PROC KDE", "SciPy": "gaussian_kde"},
+    known_as={"R": "density", "SAS": "PROC KDE", "SciPy": "gaussian_kde"},
 )

@@ -217,5 +217,5 @@ METHOD = Method(
         "fit_p_value": "how probable a histogram as far from the law is, if the law holds",
     },
     example="SELECT * FROM fit_distribution(people, column => salary, law => 'gamma')",
-    elsewhere={"R": "fitdistrplus::fitdistcens", "SAS": "PROC UNIVARIATE", "SciPy": "stats.fit"},
+    known_as={"R": "fitdistrplus::fitdistcens", "SAS": "PROC UNIVARIATE", "SciPy": "stats.fit"},
 )

@@ -105,5 +105,5 @@ METHOD = Method(
         "density": "their share of all rows over the width of the bin",
     },
     example="SELECT * FROM histogram(people, column => age, bins => 12)",
-    elsewhere={"R": "hist", "SAS": "PROC UNIVARIATE HISTOGRAM", "SciPy": "numpy.histogram"},
+    known_as={"R": "hist", "SAS": "PROC UNIVARIATE HISTOGRAM", "SciPy": "numpy.histogram"},
 )

@@ -127,7 +127,7 @@ METHOD = Method(
         "efficiency": "the variance from exact sums as a part of this one: 1 where noise costs nothing",
     },
     example="SELECT * FROM fit_family(people, column => salary, family => 'lognormal')",
-    elsewhere={
+    known_as={
         "R": "MASS::fitdistr",
         "SAS": "PROC UNIVARIATE, PROC SEVERITY",
         "SciPy": "stats.lognorm.fit",

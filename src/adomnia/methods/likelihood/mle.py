@@ -394,7 +394,7 @@ METHOD = Method(
         "blocks": "in how many blocks of people the law was fitted",
     },
     example="SELECT * FROM mle(people, column => salary, family => 'normal')",
-    elsewhere={"R": "MASS::fitdistr, stats4::mle", "SAS": "PROC SEVERITY, PROC NLMIXED", "SciPy": "stats.gamma.fit"},
+    known_as={"R": "MASS::fitdistr, stats4::mle", "SAS": "PROC SEVERITY, PROC NLMIXED", "SciPy": "stats.gamma.fit"},
     notes=(
         (
             "At epsilon 1 it needs about 20,000 people for laws of one parameter, 50,000 for normal, lognormal and "

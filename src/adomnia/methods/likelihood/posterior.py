@@ -286,7 +286,7 @@ METHOD = Method(
         "upper_quartile": "three quarters of the posterior are below it",
     },
     example="SELECT * FROM posterior(people, column => age, family => 'normal', prior => (40, 1, 2, 200))",
-    elsewhere={"R": "LearnBayes, rstanarm", "SAS": "PROC MCMC, PROC GENMOD (BAYES)", "SciPy": "stats.bayes_mvs"},
+    known_as={"R": "LearnBayes, rstanarm", "SAS": "PROC MCMC, PROC GENMOD (BAYES)", "SciPy": "stats.bayes_mvs"},
     notes=(
         "bernoulli: the probability has a beta law, prior => (a, b).",
         "poisson: the mean has a gamma law, prior => (shape, rate). exponential: the rate has one.",

@@ -86,6 +86,6 @@ METHOD = Method(
         "p_value": f"of the test that the term does nothing; {EXPLAINED}",
     },
     example="SELECT * FROM anova((SELECT salary, sex FROM people), formula => 'salary ~ C(sex)')",
-    elsewhere={"R": "anova, aov", "SAS": "PROC ANOVA, PROC GLM", "statsmodels": "anova_lm", "SciPy": "f_oneway"},
+    known_as={"R": "anova, aov", "SAS": "PROC ANOVA, PROC GLM", "statsmodels": "anova_lm", "SciPy": "f_oneway"},
     notes=("Residuals are taken for independent and of one spread; their sums of squares are of type I, as in R.",),
 )

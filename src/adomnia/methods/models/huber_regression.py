@@ -366,7 +366,7 @@ METHOD = Method(
     build=_build,
     returns=RETURNS,
     example="SELECT * FROM huber_regression((SELECT salary, age, sex FROM people), formula => 'salary ~ age + C(sex)')",
-    elsewhere={"R": "MASS::rlm", "SAS": "PROC ROBUSTREG", "statsmodels": "RLM", "scikit-learn": "HuberRegressor"},
+    known_as={"R": "MASS::rlm", "SAS": "PROC ROBUSTREG", "statsmodels": "RLM", "scikit-learn": "HuberRegressor"},
     notes=(
         "Residuals may differ in spread.",
         (

@@ -148,7 +148,7 @@ METHOD = Method(
     build=_build,
     returns={"x": "a value of the column x", "mean": "the mean of y around it"},
     example="SELECT * FROM kernel_regression(people, y => salary, x => age)",
-    elsewhere={
+    known_as={
         "R": "ksmooth, np::npreg",
         "SAS": "PROC LOESS",
         "statsmodels": "nonparametric.KernelReg",

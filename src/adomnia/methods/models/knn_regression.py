@@ -172,5 +172,5 @@ METHOD = Method(
         "x_to": "where the cell ends",
     },
     example="SELECT * FROM knn_regression(people, y => salary, x => age)",
-    elsewhere={"R": "FNN::knn.reg, caret::knnreg", "scikit-learn": "KNeighborsRegressor"},
+    known_as={"R": "FNN::knn.reg, caret::knnreg", "scikit-learn": "KNeighborsRegressor"},
 )

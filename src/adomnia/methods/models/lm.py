@@ -257,7 +257,7 @@ METHOD = Method(
         "p_value": f"of the test that the coefficient is 0; {EXPLAINED}",
     },
     example="SELECT * FROM lm((SELECT salary, age, sex FROM people), formula => 'salary ~ age + C(sex)')",
-    elsewhere={"R": "lm", "SAS": "PROC REG, PROC GLM", "statsmodels": "ols", "SciPy": "linregress"},
+    known_as={"R": "lm", "SAS": "PROC REG, PROC GLM", "statsmodels": "ols", "SciPy": "linregress"},
     notes=(
         "Rows are taken for independent; no distribution is assumed. Residuals may differ in spread.",
         (

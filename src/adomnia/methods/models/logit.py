@@ -137,7 +137,7 @@ METHOD = Method(
     build=_build,
     returns=RETURNS,
     example="SELECT * FROM logit((SELECT salary > 60000 AS rich, age, sex FROM people), formula => 'rich ~ age + sex')",
-    elsewhere={
+    known_as={
         "R": "glm(family = binomial)",
         "SAS": "PROC LOGISTIC",
         "statsmodels": "Logit",

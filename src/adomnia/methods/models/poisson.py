@@ -161,7 +161,7 @@ METHOD = Method(
         "SELECT * FROM poisson((SELECT LEAST(FLOOR(age / 10), 12) AS decades, sex FROM people), "
         "formula => 'decades ~ sex')"
     ),
-    elsewhere={"R": "glm(family = quasipoisson), offset(log(x))", "SAS": "PROC GENMOD", "statsmodels": "Poisson"},
+    known_as={"R": "glm(family = quasipoisson), offset(log(x))", "SAS": "PROC GENMOD", "statsmodels": "Poisson"},
     notes=(
         "A note tells the Wald test of all terms. Deviance and AIC are not told: the likelihood is not measured.",
         "Standard errors allow for counts whose variance is not their mean (quasi-Poisson). A note tells the ratio.",

@@ -80,6 +80,6 @@ METHOD = Method(
         "estimate": "its coefficient, in the units of the columns",
     },
     example="SELECT * FROM ridge((SELECT salary, age, sex FROM people), formula => 'salary ~ age + C(sex)')",
-    elsewhere={"R": "MASS::lm.ridge, glmnet", "SAS": "PROC REG / RIDGE", "statsmodels": "OLS.fit_regularized"},
+    known_as={"R": "MASS::lm.ridge, glmnet", "SAS": "PROC REG / RIDGE", "statsmodels": "OLS.fit_regularized"},
     notes=("The intercept has no penalty. The penalty is in rows: it counts as much as so many rows at the bounds.",),
 )

@@ -216,6 +216,6 @@ METHOD = Method(
     },
     example="SELECT * FROM kaplan_meier((SELECT age, salary > 90000 AS promoted FROM people), "
     "time => age, event => promoted)",
-    elsewhere={"R": "survival::survfit", "SAS": "PROC LIFETEST", "statsmodels": "SurvfuncRight"},
+    known_as={"R": "survival::survfit", "SAS": "PROC LIFETEST", "statsmodels": "SurvfuncRight"},
     notes=(f"{_GROUPED} {_FINER}",),
 )

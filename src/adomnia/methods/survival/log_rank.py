@@ -130,6 +130,6 @@ METHOD = Method(
     },
     example="SELECT * FROM log_rank((SELECT age, sex, salary > 90000 AS promoted FROM people), "
     "time => age, event => promoted, group => sex)",
-    elsewhere={"R": "survival::survdiff", "SAS": "PROC LIFETEST", "statsmodels": "survdiff"},
+    known_as={"R": "survival::survdiff", "SAS": "PROC LIFETEST", "statsmodels": "survdiff"},
     notes=(f"{_EVEN} {_MEASURED}",),
 )

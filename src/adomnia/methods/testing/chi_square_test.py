@@ -120,6 +120,6 @@ METHOD = Method(
         "Cramer's V, corrected for chance: 0 where they are independent, 1 where one follows from the other"
     ),
     example="SELECT * FROM chi_square_test(people, column => city, other => sex)",
-    elsewhere={"R": "chisq.test", "SAS": "PROC FREQ / CHISQ", "SciPy": "chi2_contingency"},
+    known_as={"R": "chisq.test", "SAS": "PROC FREQ / CHISQ", "SciPy": "chi2_contingency"},
     notes=("A person must have one row.",),
 )

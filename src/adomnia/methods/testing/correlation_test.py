@@ -256,7 +256,7 @@ METHOD = Method(
     build=build,
     returns=returns("Pearson's correlation"),
     example="SELECT * FROM correlation_test(people, column => age, other => salary)",
-    elsewhere={"R": "cor.test", "SAS": "PROC CORR", "SciPy": "pearsonr"},
+    known_as={"R": "cor.test", "SAS": "PROC CORR", "SciPy": "pearsonr"},
     notes=(
         "A person must have one row. Values beyond the bounds of a column count as the bounds.",
         "The interval allows for heavy tails that occur together, by the mean product of both squares.",

@@ -109,6 +109,6 @@ METHOD = Method(
     build=build,
     returns=returns("Cohen's w, corrected for chance: 0 where the probabilities are the given ones"),
     example="SELECT * FROM goodness_of_fit(people, column => city)",
-    elsewhere={"R": "chisq.test(x, p = ...)", "SAS": "PROC FREQ / CHISQ TESTP=", "SciPy": "chisquare"},
+    known_as={"R": "chisq.test(x, p = ...)", "SAS": "PROC FREQ / CHISQ TESTP=", "SciPy": "chisquare"},
     notes=("A person must have one row.",),
 )

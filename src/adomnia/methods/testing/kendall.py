@@ -60,6 +60,6 @@ METHOD = Method(
     build=build,
     returns=returns("Kendall's tau-b"),
     example="SELECT * FROM kendall(people, column => age, other => salary)",
-    elsewhere={"R": 'cor.test(method = "kendall")', "SAS": "PROC CORR KENDALL", "SciPy": "kendalltau"},
+    known_as={"R": 'cor.test(method = "kendall")', "SAS": "PROC CORR KENDALL", "SciPy": "kendalltau"},
     notes=NOTES,
 )

@@ -124,7 +124,7 @@ METHOD = Method(
         " probable it is that a value of each group is larger than that of anyone, ties counting half"
     ),
     example="SELECT * FROM kruskal_wallis(people, column => salary, group => city)",
-    elsewhere={"R": "kruskal.test", "SAS": "PROC NPAR1WAY / WILCOXON", "SciPy": "kruskal"},
+    known_as={"R": "kruskal.test", "SAS": "PROC NPAR1WAY / WILCOXON", "SciPy": "kruskal"},
     notes=(
         "A person must have one row. Values beyond the bounds of the column count as the bounds.",
         BINNED,

@@ -311,7 +311,7 @@ METHOD = Method(
     build=build,
     returns=returns("the largest difference of the two distribution functions at the cuts between bins"),
     example="SELECT * FROM ks_test(people, column => salary, group => age >= 65)",
-    elsewhere={"R": "ks.test", "SAS": "PROC NPAR1WAY / EDF", "SciPy": "ks_2samp, ks_1samp"},
+    known_as={"R": "ks.test", "SAS": "PROC NPAR1WAY / EDF", "SciPy": "ks_2samp, ks_1samp"},
     notes=(
         "A person must have one row. Values beyond the bounds of the column count as the bounds.",
         BINNED,

@@ -169,7 +169,7 @@ METHOD = Method(
     build=build,
     returns=returns("how probable it is that a value of the first group is larger, ties counting half"),
     example="SELECT * FROM mann_whitney(people, column => salary, group => age >= 65)",
-    elsewhere={"R": "wilcox.test", "SAS": "PROC NPAR1WAY / WILCOXON", "SciPy": "mannwhitneyu"},
+    known_as={"R": "wilcox.test", "SAS": "PROC NPAR1WAY / WILCOXON", "SciPy": "mannwhitneyu"},
     notes=(
         "A person must have one row. Values beyond the bounds of the column count as the bounds.",
         BINNED,

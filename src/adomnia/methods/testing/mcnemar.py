@@ -188,6 +188,6 @@ METHOD = Method(
         " their share among people whose values differ"
     ),
     example="SELECT * FROM mcnemar(people, column => age >= 65, other => salary >= 60000)",
-    elsewhere={"R": "mcnemar.test", "SAS": "PROC FREQ / AGREE", "statsmodels": "contingency_tables.mcnemar"},
+    known_as={"R": "mcnemar.test", "SAS": "PROC FREQ / AGREE", "statsmodels": "contingency_tables.mcnemar"},
     notes=("A person must have one row.",),
 )

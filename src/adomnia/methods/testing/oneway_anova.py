@@ -113,6 +113,6 @@ METHOD = Method(
     build=build,
     returns=returns("the mean of everybody, beside the test; below it the mean of each group"),
     example="SELECT * FROM oneway_anova(people, column => salary, group => city)",
-    elsewhere={"R": "oneway.test", "SAS": "PROC ANOVA", "SciPy": "f_oneway", "statsmodels": "anova_oneway"},
+    known_as={"R": "oneway.test", "SAS": "PROC ANOVA", "SciPy": "f_oneway", "statsmodels": "anova_oneway"},
     notes=("A person must have one row. Values beyond the bounds of the column count as the bounds.",),
 )

@@ -298,6 +298,6 @@ METHOD = Method(
     build=build,
     returns=returns("the share of successes, or the difference of shares; below it the share of each group"),
     example="SELECT * FROM proportion_test(people, column => sex, success => 'F', p => 0.5)",
-    elsewhere={"R": "binom.test, prop.test", "SAS": "PROC FREQ / BINOMIAL", "SciPy": "binomtest"},
+    known_as={"R": "binom.test, prop.test", "SAS": "PROC FREQ / BINOMIAL", "SciPy": "binomtest"},
     notes=("A person must have one row.",),
 )

@@ -195,7 +195,7 @@ METHOD = Method(
         " as a share of all ranks"
     ),
     example="SELECT * FROM signed_rank(people, column => salary, mu => 40000)",
-    elsewhere={"R": "wilcox.test(paired = TRUE)", "SAS": "PROC UNIVARIATE", "SciPy": "wilcoxon"},
+    known_as={"R": "wilcox.test(paired = TRUE)", "SAS": "PROC UNIVARIATE", "SciPy": "wilcoxon"},
     notes=(
         "A person must have one row. Values beyond the bounds of a column count as the bounds.",
         "Differences of zero, or of less than half a step of the grid, are left out, as Wilcoxon did.",

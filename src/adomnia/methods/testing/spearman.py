@@ -98,6 +98,6 @@ METHOD = Method(
     build=build,
     returns=returns("Spearman's rank correlation"),
     example="SELECT * FROM spearman(people, column => age, other => salary)",
-    elsewhere={"R": 'cor.test(method = "spearman")', "SAS": "PROC CORR SPEARMAN", "SciPy": "spearmanr"},
+    known_as={"R": 'cor.test(method = "spearman")', "SAS": "PROC CORR SPEARMAN", "SciPy": "spearmanr"},
     notes=NOTES,
 )

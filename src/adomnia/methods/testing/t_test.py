@@ -166,6 +166,6 @@ METHOD = Method(
     build=build,
     returns=returns("the mean, the mean difference, or the difference of means; below it the mean of each group"),
     example="SELECT * FROM t_test(people, column => salary, group => age >= 65)",
-    elsewhere={"R": "t.test", "SAS": "PROC TTEST", "SciPy": "ttest_ind(equal_var=False), ttest_1samp, ttest_rel"},
+    known_as={"R": "t.test", "SAS": "PROC TTEST", "SciPy": "ttest_ind(equal_var=False), ttest_1samp, ttest_rel"},
     notes=("A person must have one row. Values beyond the bounds of the column count as the bounds.",),
 )
