@@ -132,7 +132,7 @@ def _own_accounts(place: Place) -> list[AccountSummary]:
 
 
 def _import_smartnoise(metadata: Path) -> str:
-    from adomnia.catalog.smartnoise import from_smartnoise
+    from adomnia.inspection.smartnoise import from_smartnoise
 
     try:
         text = metadata.read_text(encoding="utf-8")

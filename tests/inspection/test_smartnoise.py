@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 import tomllib
 from fractions import Fraction
 
 import pytest
 
-from adomnia.catalog.smartnoise import from_smartnoise
 from adomnia.errors import Refusal
+from adomnia.inspection.smartnoise import from_smartnoise
 from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
 from adomnia.privacy.units import ROW
 from catalog.catalogs import reading
@@ -158,6 +159,14 @@ def test_what_is_not_yaml_is_refused_where_it_breaks(text, position):
     with pytest.raises(Refusal, match=r"^The SmartNoise metadata is not YAML\. Fix: correct it there") as caught:
         from_smartnoise(text)
     assert caught.value.position == position
+
+
+def test_without_the_library_that_reads_yaml_it_is_told_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    with pytest.raises(
+        Refusal, match=r"needs the package PyYAML, which is not installed\. Fix: pip install '\.\[smartnoise\]'"
+    ):
+        from_smartnoise("a: {}")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from adomnia.catalog.document_keys import COLUMNS, NAME, PRIVATE_CAP, did_you_mean
 from adomnia.catalog.model import RESERVED
 from adomnia.catalog.write import Draft, as_name, compose, toml_string, type_of
-from adomnia.errors import Refusal
+from adomnia.errors import Refusal, install_extra
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,12 +72,21 @@ def from_smartnoise(text: str) -> str:
     return compose(dataset, f"unit = {toml_string(unit)}", [_draft(table, _part(table, own, unit)) for table in tables])
 
 
+def _load_yaml() -> Any:  # noqa: ANN401 - PyYAML has no types of its own
+    """The library that reads YAML: an extra, because nothing else here is written in it."""
+    try:
+        import yaml  # type: ignore[import-untyped] # see above
+    except ImportError:
+        fix = install_extra("smartnoise")
+        raise Refusal("SmartNoise metadata", "needs the package PyYAML, which is not installed", fix) from None
+    return yaml
+
+
 class _Metadata:
     """The YAML text as data, and the refusals that point into it."""
 
     def __init__(self, text: str) -> None:
-        import yaml  # type: ignore[import-untyped] # PyYAML has no types of its own
-
+        yaml = _load_yaml()
         try:
             self.root = yaml.compose(text, Loader=yaml.SafeLoader)
             self.content = yaml.safe_load(text)
