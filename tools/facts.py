@@ -27,8 +27,8 @@ from adomnia.cli.app import app  # noqa: E402
 from adomnia.engines.registry import ENGINES  # noqa: E402
 from adomnia.explaining.method_reference import CHAPTERS, render_reference  # noqa: E402
 from adomnia.explaining.methods import list_methods  # noqa: E402
-from adomnia.explaining.surfaces import Surface  # noqa: E402
 from adomnia.mechanisms.registry import MECHANISMS  # noqa: E402
+from adomnia.messages.surfaces import Surface  # noqa: E402
 from adomnia.methods.registry import METHODS  # noqa: E402
 from adomnia.privacy.expressions import FUNCTIONS  # noqa: E402
 from adomnia.statistics.registry import STATISTICS  # noqa: E402

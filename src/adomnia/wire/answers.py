@@ -9,9 +9,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from pydantic import Field
 
-from adomnia.explaining.surfaces import reword_lines
 from adomnia.ledger.requests import Receipt
 from adomnia.messages.surfaces import Surface
+from adomnia.messages.texts import show_all
 from adomnia.pricing.caps import Cap, LeftOut
 from adomnia.privacy.filters import Left
 from adomnia.privacy.wall_time import FIRST
@@ -20,6 +20,7 @@ from adomnia.session.columns import Cell, KeyColumn, ValueColumn, read_dates
 from adomnia.statistics.contract import Bounds, Estimate, Floats
 from adomnia.wire.amounts import JSON_SAFE, amount_of, event_of, event_record, text_of
 from adomnia.wire.models import CostReply, LeftReply, Reply, Rows
+from adomnia.wire.texts import TextReply, texts_of, texts_record
 
 Intervals: TypeAlias = Callable[[str, float, bool], Bounds]
 """Asked for other intervals of a column than those that came: its name, a confidence, whether all cells together."""
@@ -115,6 +116,7 @@ class AnswerReply(Reply):
     notes: list[str] = Field([], description="What else to know before the numbers are used, in sentences.")
     figure: dict[str, Any] = Field({}, description="Of a method: what its picture shows, by the names of columns.")
     model: dict[str, Any] = Field({}, description="Of a model: what predictions need.")
+    texts: list[TextReply] = Field([], description="What those of these sentences name that are not plain.")
 
 
 class BatchReply(Reply):
@@ -186,7 +188,8 @@ def answer_facts(answer: Answer, *, together: bool = False) -> dict[str, Any]:
         "replayed": answer.replayed,
         "left": left_record(answer.left),
         "caps": [cap_record(cap) for cap in answer.caps],
-        "notes": list(reword_lines(answer.notes, Surface.JSON)),
+        "notes": list(show_all(answer.notes, Surface.JSON)),
+        **texts_record(answer.notes),
         **({"figure": dict(answer.figure)} if answer.figure else {}),
         **({"model": dict(answer.model)} if answer.model else {}),
     }
@@ -205,7 +208,7 @@ def answer_of(record: dict[str, Any], intervals: Intervals) -> Answer:
         replayed=bool(record["replayed"]),
         left=left_of(record["left"]),
         caps=tuple(map(cap_of, record["caps"])),
-        notes=reword_lines(record.get("notes", ()), Surface.PYTHON),  # a server of an earlier version has none
+        notes=tuple(map(texts_of(record), record.get("notes", ()))),  # a server of an earlier version has none
         figure=record.get("figure", {}),
         model=record.get("model", {}),
         cells=max((int(each["cells"]) for each in told if each["kind"] == "value"), default=1),

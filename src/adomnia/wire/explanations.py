@@ -4,12 +4,12 @@ from typing import Any
 
 from pydantic import Field
 
-from adomnia.explaining.surfaces import reword_tree
 from adomnia.explaining.tree import Node
 from adomnia.messages.surfaces import Surface
 from adomnia.session.explanation import Explanation, build_explanation
 from adomnia.wire.answers import left_of, left_record
 from adomnia.wire.models import LeftReply, Reply
+from adomnia.wire.texts import TextReply, Texts, texts_of, texts_record
 
 
 class NodeReply(Reply):
@@ -26,21 +26,21 @@ class ExplanationReply(Reply):
     lines: list[str] = Field(description="The same tree drawn as text.")
     confidence: float
     left: LeftReply
+    texts: list[TextReply] = Field([], description="What those of these sentences name that are not plain.")
 
 
 def explanation_record(told: Explanation) -> dict[str, Any]:
     """The explanation as plain data."""
-    worded = reword_tree(told.tree, Surface.JSON)
-    tree = {"tree": worded.record(), "lines": worded.lines()}
+    worded = told.tree.in_words(Surface.JSON)
+    tree = {"tree": worded.record(), "lines": worded.lines(), **texts_record(told.tree.list_texts())}
     return {**tree, "confidence": told.confidence, "left": left_record(told.left)}
 
 
 def explanation_of(record: dict[str, Any]) -> Explanation:
     """The explanation that `explanation_record` wrote."""
-    return build_explanation(
-        reword_tree(_node(record["tree"]), Surface.PYTHON), float(record["confidence"]), left_of(record["left"])
-    )
+    tree = _node(record["tree"], texts_of(record))
+    return build_explanation(tree, float(record["confidence"]), left_of(record["left"]))
 
 
-def _node(record: dict[str, Any]) -> Node:
-    return Node(record["text"], tuple(map(_node, record["parts"])))
+def _node(record: dict[str, Any], text: Texts) -> Node:
+    return Node(text(record["text"]), tuple(_node(part, text) for part in record["parts"]))

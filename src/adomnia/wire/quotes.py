@@ -2,11 +2,11 @@
 
 from dataclasses import asdict
 from fractions import Fraction
+from itertools import chain
 from typing import Any, Literal
 
 from pydantic import Field
 
-from adomnia.explaining.surfaces import reword_lines
 from adomnia.mechanisms.brackets import Brackets
 from adomnia.mechanisms.contract import Numeric
 from adomnia.mechanisms.earlier_brackets import EarlierBrackets
@@ -21,12 +21,14 @@ from adomnia.mechanisms.ranks import Target
 from adomnia.mechanisms.round_numbers import RoundNumbers
 from adomnia.mechanisms.smooth import SmoothCauchy, SmoothLaplace, SmoothNoise, SmoothStudent
 from adomnia.messages.surfaces import Surface
+from adomnia.messages.texts import show_all
 from adomnia.pricing.bills import noise_in_words
 from adomnia.pricing.quotes import Expected, Measurement, Quote, Search
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.wire.amounts import ExactText, amount_of, event_of, event_record, text_of
 from adomnia.wire.answers import CapReply, cap_of, cap_record
 from adomnia.wire.models import CostReply, Reply
+from adomnia.wire.texts import TextReply, texts_of, texts_record
 
 _BY_RANK: dict[str, type[Halving | Brackets | EarlierBrackets]] = {
     "halving": Halving,
@@ -139,10 +141,12 @@ class QuoteReply(Reply):
     warnings: list[str] = Field(description="What budgets cannot pay any more once this is paid.")
     notes: list[str] = Field([], description="What else to know about the answer, in sentences.")
     vacuous: list[str] = Field([], description="Outputs that would say almost nothing, and what would help.")
+    texts: list[TextReply] = Field([], description="What those of these sentences name that are not plain.")
 
 
 def quote_record(quote: Quote) -> dict[str, Any]:
     """The quote as plain data."""
+    lines = {"warnings": quote.warnings, "notes": quote.notes, "vacuous": quote.vacuous}
     return {
         "price": None if quote.price is None else event_record(quote.price),
         "cost": event_record(quote.event),
@@ -154,15 +158,15 @@ def quote_record(quote: Quote) -> dict[str, Any]:
         "findings": [asdict(each) | {"price": event_record(each.price)} for each in quote.findings],
         "effort": quote.effort,
         "rows": quote.rows,
-        "warnings": list(reword_lines(quote.warnings, Surface.JSON)),
-        "notes": list(reword_lines(quote.notes, Surface.JSON)),
-        "vacuous": list(reword_lines(quote.vacuous, Surface.JSON)),
+        **{name: list(show_all(texts, Surface.JSON)) for name, texts in lines.items()},
+        **texts_record(chain(*lines.values())),
     }
 
 
 def quote_of(record: dict[str, Any]) -> Quote:
     """The quote that `quote_record` wrote."""
     price: Any = None if record["price"] is None else event_of(record["price"])
+    text = texts_of(record)
     return Quote(
         price=price,
         event=event_of(record["cost"]),
@@ -174,9 +178,9 @@ def quote_of(record: dict[str, Any]) -> Quote:
         findings=tuple(Search(**each | {"price": event_of(each["price"])}) for each in record["findings"]),
         effort=record["effort"],
         rows=record["rows"],
-        warnings=reword_lines(record["warnings"], Surface.PYTHON),
-        notes=reword_lines(record.get("notes", ()), Surface.PYTHON),  # a server of an earlier version has none
-        vacuous=reword_lines(record.get("vacuous", ()), Surface.PYTHON),
+        warnings=tuple(map(text, record["warnings"])),
+        notes=tuple(map(text, record.get("notes", ()))),  # a server of an earlier version has none
+        vacuous=tuple(map(text, record.get("vacuous", ()))),
     )
 
 

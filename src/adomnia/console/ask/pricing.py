@@ -31,8 +31,9 @@ from adomnia.console.ask.refusals import view_refusal
 from adomnia.console.ask.replays import find_paid
 from adomnia.errors import Refusal
 from adomnia.explaining.explanations import is_explain
-from adomnia.explaining.surfaces import reword_lines
+from adomnia.messages.fixes import ASK_RELEASE
 from adomnia.messages.surfaces import Surface
+from adomnia.messages.texts import show_all
 from adomnia.pricing.bills import HIGH_EFFORT
 from adomnia.pricing.parts import amount as amount_of_price
 from adomnia.privacy.amounts import EPSILON_UNIT, show_up
@@ -117,7 +118,7 @@ def _price(visit: Visit, budgets: Budgets, empty: PriceView) -> PriceView:
     except Refusal as refusal:
         if refusal.code != "public_table":
             raise
-        if "is a release" in refusal.why:
+        if refusal.fix.action == ASK_RELEASE:
             check_named(visit.session, empty.form.sql)
             told, read = "What a release says, free: it was paid for before.", "A release, and no data."
         else:
@@ -152,9 +153,9 @@ def _add_words(view: PriceView, quote: Quote) -> PriceView:
     warnings = tuple(line for line in quote.warnings if not line.startswith(_NEVER))
     return replace(
         view,
-        vacuous=reword_lines(quote.vacuous, Surface.PAGE),
-        warnings=reword_lines(warnings, Surface.PAGE),
-        notes=reword_lines((*caps, *without_free_release(quote.notes), *findings, *effort), Surface.PAGE),
+        vacuous=show_all(quote.vacuous, Surface.PAGE),
+        warnings=show_all(warnings, Surface.PAGE),
+        notes=show_all((*caps, *without_free_release(quote.notes), *findings, *effort), Surface.PAGE),
         release=find_free_release(quote.notes),
     )
 
