@@ -10,8 +10,8 @@ import pytest
 
 from adomnia.api.access import Role
 from adomnia.api.access.store import ACCESS
+from adomnia.api.catalog_edits.catalog_file import CatalogFile
 from adomnia.api.roles import ANYBODY, PAGES
-from adomnia.console.catalog.catalog_file import CatalogFile
 from adomnia.console.owner.top_ups import say_exactly
 from adomnia.session.curator import LEDGER, STATE
 from kit import hospital

@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 from pydantic import Field, PlainValidator, WithJsonSchema
 
 from adomnia.errors import Refusal
+from adomnia.pricing.parts import amount
 from adomnia.pricing.payment import read_price
 from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT, exact
-from adomnia.privacy.events import from_record, to_record
+from adomnia.privacy.events import Concentrated, from_record, to_record
 from adomnia.privacy.filters import Spent
 from adomnia.privacy.losses import loss
 
 if TYPE_CHECKING:
     from adomnia.privacy.amounts import Number
-    from adomnia.privacy.events import Event
+    from adomnia.privacy.events import AnyPrice, Event
 
 JSON_SAFE = 2**53  # from here on, a reader whose numbers are doubles would lose digits
 _LONGEST = 700  # characters of a fraction that is as large and as fine as amounts may be
@@ -116,12 +117,22 @@ def _is_endless(value: float | Decimal) -> bool:
     return not isinstance(value, int) and not isfinite(value)
 
 
+def name_price(price: AnyPrice) -> tuple[str, Fraction]:
+    """The currency of a price, epsilon or rho, and how much of it."""
+    return "rho" if isinstance(price, Concentrated) else "epsilon", amount(price)
+
+
+def count_cost(event: Event) -> Spent:
+    """What an event costs in whole units, as accounts count it."""
+    return Spent().plus(loss(event))
+
+
 def event_record(event: Event) -> dict[str, Any]:
     """What was paid: in the currencies and whole units that budgets count, and exactly as the ledger has it.
 
     The exact sums of many parts can have thousands of digits.
     """
-    spent = Spent().plus(loss(event))
+    spent = count_cost(event)
     return {
         "epsilon": text_of(spent.epsilon_units * EPSILON_UNIT) if spent.in_epsilon else None,
         "rho": text_of(spent.rho_units * EPSILON_UNIT),

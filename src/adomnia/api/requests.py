@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from adomnia.api.access import Role
 from adomnia.api.running.addresses import find_caller
+from adomnia.api.visits import Visit
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from adomnia.api.access import Visitor
     from adomnia.api.services import Services
-    from adomnia.session.curator import Curator
 
 _Result = TypeVar("_Result")
 
@@ -35,10 +34,10 @@ def address_of(request: Request) -> str:
     return find_caller(request.scope, services_of(request).settings)
 
 
-def check_dataset(curator: Curator, dataset: str, visitor: Visitor) -> None:
-    """Refuse a dataset that is not served, or not to this analyst; both refusals look the same."""
-    stranger = visitor.role is Role.ANALYST and curator.catalog.analyst(visitor.name) is None
-    if dataset != curator.catalog.name or stranger:
+def check_dataset(visit: Visit, dataset: str | None) -> None:
+    """Refuse a dataset that is not served, or not to this analyst; both refusals look the same. None: any dataset."""
+    stranger = visit.is_analyst and visit.catalog.analyst(visit.visitor.name) is None
+    if dataset not in {None, visit.catalog.name} or stranger:
         fix = "take one that /api/v1/datasets lists"
         raise Refusal("A dataset of that name", "is not there for you", fix, code="unknown_dataset")
 
@@ -48,13 +47,14 @@ async def run_in_pool(request: Request, work: Callable[[], _Result]) -> _Result:
     return await services_of(request).pool.run(visitor_of(request).name, work)
 
 
-async def read_dataset(request: Request, dataset: str | None, read: Callable[[Curator], _Result]) -> _Result:
+async def read_dataset(request: Request, dataset: str | None, read: Callable[[Visit], _Result]) -> _Result:
     """Run a job that reads public facts of the dataset in the thread pool, and return its result; None: of any."""
     services, visitor = services_of(request), visitor_of(request)
 
     def work() -> _Result:
-        with services.dataset.curator() as curator:
-            check_dataset(curator, dataset or curator.catalog.name, visitor)
-            return read(curator)
+        with services.dataset.lease() as edition:
+            visit = Visit(services, visitor, edition)
+            check_dataset(visit, dataset)
+            return read(visit)
 
     return await run_in_pool(request, work)

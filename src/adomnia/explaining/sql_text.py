@@ -1,16 +1,15 @@
-"""Names and values as questions write them, and the address at which a question can be asked."""
+"""Names and values as questions write them."""
 
 from __future__ import annotations
 
 import re
 from functools import cache
 from typing import TYPE_CHECKING
-from urllib.parse import urlencode
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
-__all__ = ["address_of_question", "choose_alias", "put_in_quotes", "quote_identifier", "quote_text"]
+__all__ = ["choose_alias", "put_in_quotes", "quote_identifier", "quote_text"]
 
 _PLAIN = re.compile("[A-Za-z_][A-Za-z0-9_]*")
 
@@ -54,12 +53,6 @@ def choose_alias(wanted: str, taken: AbstractSet[str]) -> str:
     first = plain if _PLAIN.fullmatch(plain) and plain.upper() not in _list_words() else f"the_{plain}"
     numbers = range(2, len(taken) + 3)
     return next(name for name in (first, *(f"{first}_{number}" for number in numbers)) if name not in taken)
-
-
-def address_of_question(sql: str, amount: str = "") -> str:
-    """Where a question can be asked, at a price in epsilon if one is named."""
-    price = {"pay": "epsilon", "amount": amount} if amount else {}
-    return f"/ask?{urlencode({'sql': sql, **price})}"
 
 
 @cache
