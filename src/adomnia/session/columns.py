@@ -62,6 +62,7 @@ class ValueColumn:
 
         values = whole.values.ravel()[places]
         kept = Estimate(values, interval, whole.method, whole.whole, whole.dates, limits=whole.possible)
+        kept = replace(kept, about=whole.about, shortened=whole.shortened)
         return replace(self, estimate=kept)
 
 
@@ -102,7 +103,7 @@ def _column(output: Output, levels: Sequence[Cells]) -> KeyColumn | ValueColumn:
 
 def _table_column(table: ResultTable, name: str, column: str) -> KeyColumn | ValueColumn:
     if column in table.estimates:
-        return ValueColumn(name, table.estimates[column])
+        return ValueColumn(name, table.column(column))
     values = read_column(table, column)
     plain = tuple(float(value) if isinstance(value, AtMost) else value for value in values)
     return KeyColumn(name, plain, fact=column in table.facts, floor=find_floor(values))
@@ -132,7 +133,8 @@ def _one_below_the_other(estimates: Sequence[Estimate]) -> Estimate:
     values = np.concatenate([each.values.ravel() for each in estimates])
     first = max(estimates, key=lambda each: each.values.size)
     whole = all(each.whole for each in estimates)
-    return Estimate(values, interval, first.method, whole, limits=_around([each.possible for each in estimates]))
+    limits = _around([each.possible for each in estimates])
+    return Estimate(values, interval, first.method, whole, limits=limits, about=first.about)
 
 
 def _around(limits: Sequence[tuple[float, float] | None]) -> tuple[float, float] | None:

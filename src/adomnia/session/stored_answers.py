@@ -227,7 +227,7 @@ def _describe_column(column: KeyColumn | ValueColumn) -> dict[str, Any]:
         return {"name": column.name, "fact": column.fact, **floor}
     estimate = column.estimate
     said = {"method": estimate.method, "whole": estimate.whole, "dates": estimate.dates, "limits": estimate.possible}
-    return {"name": column.name, **said}
+    return {"name": column.name, **said, "about": estimate.about, "shortened": estimate.shortened}
 
 
 def _read_column(told: Mapping[str, Any], confidence: float) -> KeyColumn | ValueColumn:
@@ -244,9 +244,9 @@ def _read_column(told: Mapping[str, Any], confidence: float) -> KeyColumn | Valu
         return lower, upper
 
     limits = None if told["limits"] is None else tuple(told["limits"])
-    return ValueColumn(
-        told["name"], Estimate(values, interval, told["method"], told["whole"], told["dates"], limits=limits)
-    )
+    said = {each: told[each] for each in ("about", "shortened") if each in told}  # which version 0.1.0 did not keep
+    estimate = Estimate(values, interval, told["method"], told["whole"], told["dates"], limits=limits, **said)
+    return ValueColumn(told["name"], estimate)
 
 
 def _write_cap(cap: Cap) -> dict[str, Any]:

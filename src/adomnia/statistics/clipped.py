@@ -165,7 +165,7 @@ class Clipped(Wrapper):
 def _with_method(result: Result, words: str) -> Result:
     """The result whose method says what was shortened."""
     if isinstance(result, Estimate):
-        return replace(result, method=f"{result.method}{words}")
+        return replace(result, method=f"{result.method}{words}", shortened=bool(words))
     return replace(result, notes=(*result.notes, words.removeprefix(", "))) if words else result
 
 

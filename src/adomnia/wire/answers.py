@@ -62,6 +62,12 @@ class ColumnReply(Reply):
         None, description="Of facts such as p-values: one that is not above this number says no more than < floor."
     )
     method: str | None = Field(None, description="Of values: how the intervals are computed.")
+    about: Literal["data", "population", "credible"] | None = Field(
+        None,
+        description="Of values: whether intervals hold the data's value, the population's, or what is credible given a "
+        "prior; null where none was bought.",
+    )
+    shortened: bool = Field(False, description="Of values: whether what people with much add was shortened.")
     cells: Rows | None = Field(None, description="Of values: how many groups were measured, shown or not.")
     possible: list[str | float | None] | None = Field(
         None,
@@ -266,6 +272,8 @@ def _values(column: ValueColumn, answer: Answer, together: bool) -> dict[str, An
         "upper": _ends(upper.ravel()[answer.rows], estimate),
         "method": estimate.method,
         "cells": cells,
+        "about": estimate.about,
+        **({"shortened": True} if estimate.shortened else {}),
         **_possible(estimate),
     }
 
@@ -341,7 +349,8 @@ def _estimate(told: dict[str, Any], confidence: float, intervals: Intervals) -> 
 
     kind = told["type"]
     values, limits = _floats(told["values"], nan), _limits(told.get("possible"))
-    return Estimate(values, interval, told["method"], kind != "number", dates=kind == "date", limits=limits)
+    said = {each: told[each] for each in ("about", "shortened") if each in told}  # by a server of today
+    return Estimate(values, interval, told["method"], kind != "number", kind == "date", limits=limits, **said)
 
 
 def _limits(told: list[Any] | None) -> tuple[float, float] | None:

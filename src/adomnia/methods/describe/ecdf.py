@@ -18,7 +18,7 @@ from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.brackets import isotonic
-from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, ResultTable
+from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, ResultTable, name_about
 
 _DRAWS = 1000
 _MOST_ROWS = 2**40  # that are drawn again
@@ -62,6 +62,7 @@ class Ecdf(SingleRound):
                 "All intervals of a curve hold at once, however many there are: they are its band, which is simulated.",
             ),
             {"kind": "steps", "x": "x", "y": "estimate"},
+            about=name_about(population=self.population),
         )
 
 

@@ -19,7 +19,7 @@ from adomnia.privacy.aggregates import Aggregate, Rows
 from adomnia.privacy.kinds import LATER
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
-from adomnia.statistics.contract import Estimate, Measured, ResultTable
+from adomnia.statistics.contract import Estimate, Measured, ResultTable, name_about
 
 COUNTS_NOTE = "Counts are about the data."
 _SHARES = {
@@ -62,6 +62,7 @@ class Frequencies(SingleRound):
             {"count": count, "share": share.estimate("noisy count / noisy count of all")},
             (COUNTS_NOTE, *weighted, note_shares(population=self.population)),
             {"kind": "bars", "x": "value", "y": "count"},
+            about={"share": name_about(population=self.population)},
         )
 
     def _read(self, measured: Measured) -> tuple[Estimate, NoisyRatio]:

@@ -265,6 +265,7 @@ class Mle(SeveralRounds):
                 "blocks": lambda: [chosen.blocks] * len(self.law.terms),
             },
             model={"family": self.family, "point": [] if silent else averages.values.tolist()},
+            about="population",
         )
 
     def _notes(self, averages: "Averages") -> list[str]:

@@ -84,6 +84,7 @@ class KaplanMeier(SingleRound):
                 *([] if curve.known.all() else [_UNKNOWN]),
             ),
             figure={"kind": "steps", "x": "time", "y": "survival"},
+            about="population",
         )
 
 

@@ -66,7 +66,8 @@ class PopulationQuantile(OneRound):
             found = np.array([each.bounds(alpha) for each in brackets], dtype=np.int64).reshape(*shape, 2)
             return np.minimum(found[..., 0], value), np.maximum(found[..., 1], value)
 
-        return estimate_chosen(self.query, value, ends, "rows of a sample counted between values chosen by rank")
+        found = estimate_chosen(self.query, value, ends, "rows of a sample counted between values chosen by rank")
+        return replace(found, about="population")
 
     def _read(self, mechanism: Brackets | EarlierBrackets, numbers: Integers) -> Bracket:
         """The ranks of one cell, which sampling scatters as the number of successes in so many tries."""

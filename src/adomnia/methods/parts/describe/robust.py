@@ -11,7 +11,7 @@ from adomnia.methods.parts.describe.rounds import SeveralRounds
 from adomnia.privacy.aggregates import NonNull
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
-from adomnia.statistics.contract import Estimate, ResultTable
+from adomnia.statistics.contract import Estimate, ResultTable, name_about
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,8 @@ class Robust(SeveralRounds):
         """The table: one row, with the name of the column."""
         figure = {"kind": "points", "x": "column", "y": "estimate"}
         said = (describe_inference(population=self.population), *notes)
-        return ResultTable({"column": (self.column.name,)}, {"estimate": estimate}, said, figure)
+        about = name_about(population=self.population)
+        return ResultTable({"column": (self.column.name,)}, {"estimate": estimate}, said, figure, about=about)
 
 
 def read_robust(frame: Frame, arguments: Arguments, name: str) -> tuple[Relation, NumberColumn, bool, Fraction]:
