@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from adomnia.plans.finish import find_table, finish
-from adomnia.plans.plan import Once
+from adomnia.plans.plan import DistinctRows
 from adomnia.session.answer import Answer
 from adomnia.session.columns import KeyColumn, ValueColumn, build_columns
 
@@ -96,7 +96,7 @@ def _draft_answer(evaluated: Evaluated, confidence: float) -> DraftAnswer:
     draft = DraftAnswer(columns, rows, confidence, priced.caps, priced.notes)
     # What was not named was measured all the same, if only beside what was; of nothing, the made-up value has a type.
     cells = plan.named
-    if any(isinstance(choice, Once) for choice in plan.inner):  # the others are in these
+    if any(isinstance(choice, DistinctRows) for choice in plan.inner):  # the others are in these
         cells = tuple(sorted(rows.tolist()))
     return draft if cells is None else draft.only(cells or (0,))
 
