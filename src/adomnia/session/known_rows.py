@@ -14,9 +14,9 @@ import numpy as np
 from adomnia.errors import Failure, Refusal
 from adomnia.options import CONFIDENCE
 from adomnia.pricing.vacuity import UNKNOWN, KnownRows
-from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.keys import is_open, key_cells
 from adomnia.privacy.relations import Named, Private, Select, Where
+from adomnia.privacy.scans import Rows
 from adomnia.session.batch import Batch
 from adomnia.statistics.count import Count
 from adomnia.statistics.profile import Contributions
