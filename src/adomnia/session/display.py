@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import floor, isfinite, isnan, log10
 from typing import TYPE_CHECKING
 
+from adomnia.plans.columns import KeyColumn
 from adomnia.pricing.bills import format_cost
 from adomnia.pricing.notes import OF_POPULATION
 from adomnia.privacy.amounts import show_down
-from adomnia.session.columns import KeyColumn
 from adomnia.statistics.quantile import VALUE_ALONE
 from adomnia.tables import TextTable, html_lines, show_below, show_plainly
 
