@@ -21,8 +21,8 @@ from adomnia.errors import Refusal
 from adomnia.plans.canonical import canonical
 from adomnia.plans.columns import KeyColumn, ValueColumn
 from adomnia.plans.drafts import Cap, DraftAnswer, LeftOut
-from adomnia.plans.formulas import Over, walk
-from adomnia.plans.plan import Once
+from adomnia.plans.formulas import WindowFunction, walk
+from adomnia.plans.plan import DistinctRows
 from adomnia.privacy.keys import Key
 from adomnia.statistics.contract import Estimate
 
@@ -69,7 +69,9 @@ def describe_form(plan: Plan) -> AnswerForm:
 
 def _hash_term(term: Term, plan: Plan) -> str:
     """The hash of a column of numbers: some of them are of the rows that other parts of the question leave."""
-    of_rows = any(isinstance(part, Over) for part in walk(term)) or any(isinstance(one, Once) for one in plan.inner)
+    of_rows = any(isinstance(part, WindowFunction) for part in walk(term)) or any(
+        isinstance(one, DistinctRows) for one in plan.inner
+    )
     return _hash((term, plan.keys, plan.sets, plan.choices if of_rows else ()))
 
 

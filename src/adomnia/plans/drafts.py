@@ -10,7 +10,7 @@ import numpy as np
 
 from adomnia.plans.columns import KeyColumn, ValueColumn, build_columns
 from adomnia.plans.finish import find_table, finish
-from adomnia.plans.plan import Once
+from adomnia.plans.plan import DistinctRows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -102,7 +102,7 @@ def draft_answer(
     draft = DraftAnswer(columns, rows, confidence, caps, notes)
     # What was not named was measured all the same, if only beside what was; of nothing, the made-up value has a type.
     cells = plan.named
-    if any(isinstance(choice, Once) for choice in plan.inner):  # the others are in these
+    if any(isinstance(choice, DistinctRows) for choice in plan.inner):  # the others are in these
         cells = tuple(sorted(rows.tolist()))
     found = draft if cells is None else draft.only(cells or (0,))
     return replace(found, columns=_remember(found.columns))

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from adomnia.plans.descriptions import Words, describe, describe_own, describe_value
-from adomnia.plans.formulas import Formula, Over, Term, map_leaves
+from adomnia.plans.formulas import Formula, Term, WindowFunction, map_leaves
 from adomnia.privacy.aggregates import People, Rows
 from adomnia.privacy.distances import Distances
 from adomnia.privacy.estimates import BlockEstimates
@@ -60,7 +60,7 @@ def _without_stages(term: Term) -> Term:
     match term:
         case Formula(function=function, terms=terms):
             return Formula(function, tuple(map(_without_stages, terms)))
-        case Over(terms=terms):
+        case WindowFunction(terms=terms):
             return replace(term, terms=tuple(map(_without_stages, terms)), stage=0)
     return term
 

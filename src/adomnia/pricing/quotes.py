@@ -18,7 +18,7 @@ from adomnia.methods.supposition import SUPPOSED_ROWS
 from adomnia.noise.discrete import NotDrawableError
 from adomnia.plans.descriptions import date_range, describe_query, describe_term
 from adomnia.plans.drafts import Cap
-from adomnia.plans.formulas import Formula, Over, statistics_of
+from adomnia.plans.formulas import Formula, WindowFunction, statistics_of
 from adomnia.plans.plan import Output, Plan
 from adomnia.plans.words import in_words, term_in_words
 from adomnia.pricing.bills import error_table, measurement_table, quote_notes
@@ -241,7 +241,7 @@ def _expect(output: Output, rows: Relation, supposed: Supposed, sure: tuple[floa
     if isinstance(source, Key) or not any(True for _ in statistics_of(source)):
         return
     words = describe_term(term_in_words(source), rows)
-    table = None if isinstance(source, Formula | Over) else supposed.result(source, supposed.rows)  # type: ignore[arg-type]
+    table = None if isinstance(source, Formula | WindowFunction) else supposed.result(source, supposed.rows)  # type: ignore[arg-type]
     if isinstance(table, ResultTable):
         for name, estimate in table.estimates.items():
             error = float(np.max(np.subtract(*reversed(estimate.interval(*sure))))) / 2
