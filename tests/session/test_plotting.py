@@ -9,7 +9,7 @@ import pytest
 
 from adomnia.errors import Refusal
 from adomnia.session.plotting import as_drawable
-from adomnia.wire.answers import answer_of, answer_record
+from adomnia.wire.answers import AnswerReply, answer_of, answer_record
 from kit.planted_method import tally
 
 __all__ = ["tally"]
@@ -40,7 +40,7 @@ def test_a_picture_has_the_values_and_intervals_of_the_answer(alice, tmp_path):
 
 def test_an_answer_that_came_over_a_wire_looks_the_same(alice, tmp_path):
     answer = alice.sql(GROUPED, epsilon=1)
-    received = answer_of(json.loads(json.dumps(answer_record(answer))), lambda *_: None)
+    received = answer_of(AnswerReply.model_validate(json.loads(json.dumps(answer_record(answer)))), lambda *_: None)
     assert spec_of(received, tmp_path) == spec_of(answer, tmp_path)
 
 

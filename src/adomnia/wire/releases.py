@@ -87,9 +87,9 @@ def release_record(entry: ReleaseEntry) -> dict[str, Any]:
     }
 
 
-def entry_of(record: dict[str, Any]) -> ReleaseEntry:
-    """What `release_record` wrote."""
+def entry_of(told: ReleaseReply) -> ReleaseEntry:
+    """The release that was told of."""
     unpacker = Unpacker(np.zeros(0, np.int64), np.zeros(0, np.float64))
-    columns, about = unpacker.unpack(record["columns"]), unpacker.unpack(record["about"])
+    columns, about = unpacker.unpack([dict(column) for column in told.columns]), unpacker.unpack(told.about)
     attributes = read_attributes({"attributes": columns}) if columns else ()
-    return ReleaseEntry(record["name"], record["question"], about, tuple(record["notes"]), attributes)
+    return ReleaseEntry(told.name, told.question, about, tuple(told.notes), attributes)
