@@ -16,9 +16,9 @@ from adomnia.errors import Failure, Refusal
 from adomnia.options import CONFIDENCE
 from adomnia.plans.columns import ValueColumn
 from adomnia.pricing.vacuity import UNKNOWN, KnownRows
-from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.keys import is_open, key_cells
 from adomnia.privacy.relations import Named, Private, Select, Where
+from adomnia.privacy.scans import Rows
 from adomnia.statistics.count import Count
 from adomnia.statistics.profile import Contributions
 from adomnia.work import allow

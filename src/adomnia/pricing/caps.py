@@ -14,10 +14,10 @@ import numpy as np
 
 from adomnia.plans.drafts import Cap, LeftOut
 from adomnia.pricing.parts import split_price, split_together
-from adomnia.privacy.aggregates import NonNull, Rows, Total
 from adomnia.privacy.events import Concentrated
 from adomnia.privacy.keys import is_open
 from adomnia.privacy.relations import MOST_ROWS, Join, Lookup, PerBlock, PerPerson, Private, Public, Union, recap
+from adomnia.privacy.scans import NonNull, Rows, Total
 from adomnia.privacy.units import ROW
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.profile import Contributions, hidden_people, ladder

@@ -28,15 +28,15 @@ from adomnia.pricing.notes import hides_rows, list_suppositions
 from adomnia.pricing.parts import amount, bill, split_price
 from adomnia.pricing.questions import Priced
 from adomnia.pricing.supposed import Supposed
-from adomnia.privacy.aggregates import Histogram, People, Total
 from adomnia.privacy.enclosures import sqrt_up
-from adomnia.privacy.estimates import BlockEstimates
 from adomnia.privacy.events import AnyPrice, Concentrated, Event, Price
 from adomnia.privacy.expressions import Call, Literal
 from adomnia.privacy.keys import Key
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation, has_blocks
+from adomnia.privacy.scans import Histogram, People, Total
 from adomnia.privacy.sensitivity import Sensitivity
+from adomnia.privacy.transforms.estimates import BlockEstimates
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Estimate, Measure, ResultTable, Round
 from adomnia.tables import html_lines

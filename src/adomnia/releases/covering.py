@@ -14,12 +14,12 @@ from adomnia.errors import Refusal
 from adomnia.options import CONFIDENCE
 from adomnia.plans.canonical import canonical
 from adomnia.plans.descriptions import describe
-from adomnia.privacy.aggregates import NonNull, People, Rows, Total
 from adomnia.privacy.expressions import Call, Column
 from adomnia.privacy.keys import Bucket
 from adomnia.privacy.kinds import Boolean
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private, Relation, Where
+from adomnia.privacy.scans import NonNull, People, Rows, Total
 from adomnia.releases.selection import Peeled, peel
 from adomnia.releases.tables import AttributeTable
 from adomnia.sql.lower import plan_question, require_plan
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog
     from adomnia.methods.contract import Frame
     from adomnia.plans.plan import Plan
-    from adomnia.privacy.aggregates import Aggregate
     from adomnia.privacy.expressions import Expression
     from adomnia.privacy.keys import AnyKey, Key
+    from adomnia.privacy.scans import Aggregate
     from adomnia.releases.store import ReleaseEntry
     from adomnia.statistics.products import Attribute
 

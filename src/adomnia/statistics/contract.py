@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from adomnia.mechanisms.contract import Noise, Numeric
 from adomnia.mechanisms.registry import EARLIER, NUMERIC, find_noise
 from adomnia.noise import Integers
-from adomnia.privacy.aggregates import Aggregate
-from adomnia.privacy.distances import Distances
 from adomnia.privacy.events import AnyPrice, Approximate, Composed, Price
 from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.keys import Label
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Aggregate
+from adomnia.privacy.transforms.distances import Distances
 from adomnia.statistics.products import Product
 
 Floats: TypeAlias = NDArray[np.float64]

@@ -11,9 +11,9 @@ import numpy as np
 from adomnia.mechanisms.brackets import Brackets
 from adomnia.mechanisms.earlier_brackets import EarlierBrackets
 from adomnia.noise import Integers
-from adomnia.privacy.aggregates import Aggregate, Histogram
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Aggregate, Histogram
 from adomnia.statistics.brackets import Bracket
 from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured
 from adomnia.statistics.one_round import OneRound

@@ -17,9 +17,9 @@ from adomnia.methods.simulations import count_simulations
 from adomnia.methods.stacking import stack_estimates
 from adomnia.methods.strengths import Strengths, lead_on, list_steps
 from adomnia.noise.afterwards import follow
-from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
+from adomnia.privacy.scans import Rows
 from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, ResultTable
 
 _STRENGTHS = 24  # that are tried

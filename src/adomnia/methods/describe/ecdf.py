@@ -14,9 +14,9 @@ from adomnia.methods.parts.describe.error_laws import noise_cumulants
 from adomnia.methods.parts.describe.inference import describe_inference, read_inference
 from adomnia.methods.simulations import count_simulations
 from adomnia.noise.afterwards import follow
-from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
+from adomnia.privacy.scans import Rows
 from adomnia.statistics.brackets import isotonic
 from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, ResultTable
 

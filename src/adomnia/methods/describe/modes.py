@@ -24,10 +24,10 @@ from adomnia.methods.parts.describe.bins import EqualBins
 from adomnia.methods.parts.describe.counted_shares import NoisyCounts
 from adomnia.methods.parts.describe.error_laws import noise_cumulants
 from adomnia.methods.parts.describe.inference import read_inference
-from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.keys import Key, Label
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
+from adomnia.privacy.scans import Rows
 from adomnia.statistics.contract import Bounds, Estimate, Measured, ResultTable
 
 _SELECTED = "Intervals of counts and shares allow for the choice among {:,} candidates."

@@ -26,10 +26,10 @@ from adomnia.methods.parts.describe.cuts import Cutting, check_cells
 from adomnia.methods.parts.describe.inference import describe_inference, read_inference
 from adomnia.methods.parts.describe.robust import Robust
 from adomnia.methods.parts.describe.rounds import SeveralRounds, table_of
-from adomnia.privacy.aggregates import NonNull
 from adomnia.privacy.events import Price
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
+from adomnia.privacy.scans import NonNull
 from adomnia.statistics.contract import Measure, ResultTable, Steps
 
 # Of the price: the number of rows, the values chosen by rank, the counts between cuts.

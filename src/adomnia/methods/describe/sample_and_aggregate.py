@@ -16,10 +16,10 @@ from adomnia.methods.parts.describe.cut_quantiles import estimate_quantiles
 from adomnia.methods.parts.describe.error_laws import deviations, left_open, noise_cumulants
 from adomnia.methods.parts.describe.inference import describe_inference
 from adomnia.methods.parts.describe.robust import Robust
-from adomnia.privacy.aggregates import Total
 from adomnia.privacy.events import Price
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import PerBlock, Relation, Select, Where
+from adomnia.privacy.scans import Total
 from adomnia.statistics.contract import Bounds, Estimate, Measured, ResultTable, Steps
 
 _FIGURE = {"kind": "points", "x": "column", "y": "estimate"}

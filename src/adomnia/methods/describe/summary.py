@@ -28,11 +28,11 @@ from adomnia.methods.parts.describe.rounds import SeveralRounds, split_cells, ta
 from adomnia.methods.parts.describe.weighted_summary import WeightedSummary
 from adomnia.methods.sampling_weights import WEIGHT, read_weights
 from adomnia.methods.stacking import stack_estimates
-from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
+from adomnia.privacy.scans import Histogram
 from adomnia.statistics.contract import Estimate, Measure, Measured, ResultTable, Steps
 from adomnia.statistics.extreme import Extreme
 

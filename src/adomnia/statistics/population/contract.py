@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from adomnia.noise import Integers
-from adomnia.privacy.aggregates import Total
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Total
 from adomnia.statistics.bernstein import BernsteinSums, bernstein_vector
 from adomnia.statistics.centred import plain_total
 from adomnia.statistics.contract import Bounds, Estimate, Floats, Measure, Measured

@@ -8,9 +8,9 @@ from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import Arguments, Frame, NumberColumn
 from adomnia.methods.parts.describe.inference import describe_inference, read_inference
 from adomnia.methods.parts.describe.rounds import SeveralRounds
-from adomnia.privacy.aggregates import NonNull
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
+from adomnia.privacy.scans import NonNull
 from adomnia.statistics.contract import Estimate, ResultTable
 
 

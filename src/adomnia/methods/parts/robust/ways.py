@@ -14,11 +14,11 @@ from adomnia.methods.parts.robust.counted_quantiles import CountedQuantile, Tree
 from adomnia.methods.parts.robust.expected_errors import WAYS, WITH_INTERVAL, QuantileFacts, compare, count_levels, say
 from adomnia.methods.stacking import stack_estimates
 from adomnia.methods.supposition import SUPPOSED_ROWS
-from adomnia.privacy.aggregates import Histogram, Rows
 from adomnia.privacy.events import Price
 from adomnia.privacy.kinds import LATER
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
+from adomnia.privacy.scans import Histogram, Rows
 from adomnia.statistics.contract import Estimate, Measure, Measured, ResultTable, Round, Steps
 from adomnia.statistics.population.quantile import PopulationQuantile, with_ladder
 from adomnia.statistics.quantile import VALUE_ALONE, Quantile, estimate_chosen

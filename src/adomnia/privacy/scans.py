@@ -5,13 +5,13 @@ from fractions import Fraction
 from math import inf
 from typing import ClassVar, TypeAlias
 
-from adomnia.privacy.distances import Distances
 from adomnia.privacy.domains import Numbers
-from adomnia.privacy.estimates import BlockEstimates
 from adomnia.privacy.expressions import Column, Expression
 from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.kinds import Boolean, Text
-from adomnia.privacy.matrices import Combination
+from adomnia.privacy.transforms.distances import Distances
+from adomnia.privacy.transforms.estimates import BlockEstimates
+from adomnia.privacy.transforms.matrices import Combination
 from adomnia.privacy.vectors import Variable, Vector
 
 _BUCKET_BITS = 10

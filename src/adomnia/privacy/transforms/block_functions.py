@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.privacy.domains import Numbers
-from adomnia.statistics.contract import Floats
+
+Floats: TypeAlias = NDArray[np.float64]
 
 _TINY = 1e-300
 _SCORINGS, _EXPECTATIONS = 8, 60  # steps of a search, the same for every block

@@ -10,15 +10,15 @@ from typing import ClassVar
 import pytest
 
 from adomnia.engines.check import estimate_sensitivity
-from adomnia.privacy.aggregates import Rows, values_of
 from adomnia.privacy.domains import Numbers
-from adomnia.privacy.estimates import MOST_STEPS, EstimateCounts, EstimateMoments, furthest_step
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.keys import Blocks, Bucket
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.polynomials import constant, variable
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import MOST_ROWS, Private
+from adomnia.privacy.scans import Rows, values_of
+from adomnia.privacy.transforms.estimates import MOST_STEPS, EstimateCounts, EstimateMoments, furthest_step
 from adomnia.privacy.vectors import Variable, Vector
 
 DOMAIN = Numbers.integers(0, 10)

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from adomnia.plans.descriptions import describe_query
-from adomnia.privacy.aggregates import values_of
-from adomnia.privacy.distances import Candidate, Distances, Guess
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.keys import Bucket, Names
 from adomnia.privacy.kinds import Text
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import MOST_ROWS, Private
+from adomnia.privacy.scans import values_of
 from adomnia.privacy.sensitivity import Sensitivity
+from adomnia.privacy.transforms.distances import Candidate, Distances, Guess
 
 ONE, OTHER, NAME = Column("one", Text(("a", "b"))), Column("other", Text(("x", "y", "z"))), Column("name", Text())
 OPEN = Bucket(NAME, Names(("(made up)",), 9), NAME)

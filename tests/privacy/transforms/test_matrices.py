@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adomnia.plans.canonical import canonical
-from adomnia.privacy.aggregates import values_of
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Boolean, Text
-from adomnia.privacy.matrices import Combination, Matrix
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import MOST_ROWS, Private
+from adomnia.privacy.scans import values_of
 from adomnia.privacy.sensitivity import Sensitivity
+from adomnia.privacy.transforms.matrices import Combination, Matrix
 from kit.searches import examples
 
 SEX, MEMBER = Column("sex", Text(("F", "M", "X"))), Column("member", Boolean())

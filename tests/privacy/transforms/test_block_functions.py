@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from adomnia.methods.parts.likelihood.block_functions import POWERS, BinsOfBlocks, SumsOfBlocks
 from adomnia.privacy.domains import Numbers
+from adomnia.privacy.transforms.block_functions import POWERS, BinsOfBlocks, SumsOfBlocks
 
 GRID = Numbers(-3, 400, Fraction(1, 64))
 LOGS = Numbers(-12, 8, Fraction(1, 2**14))

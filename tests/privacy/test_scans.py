@@ -6,10 +6,10 @@ from math import inf
 
 import pytest
 
-from adomnia.privacy.aggregates import Average, DistinctValues, NonNull, OwnExtreme, People, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, number
 from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
+from adomnia.privacy.scans import Average, DistinctValues, NonNull, OwnExtreme, People, Rows, Total
 
 AGE = Column("age", Quantity())
 
