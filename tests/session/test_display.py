@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from adomnia.ledger import Receipt
+from adomnia.plans.columns import KeyColumn, ValueColumn
 from adomnia.privacy.events import Approximate, Concentrated, Pure
 from adomnia.privacy.filters import Left
 from adomnia.session import display
 from adomnia.session.answer import Answer
-from adomnia.session.columns import KeyColumn, ValueColumn
 from adomnia.statistics.contract import Estimate
 
 PAID = Pure(0.5)

@@ -17,11 +17,11 @@ from adomnia.methods.simulations import simulate_less
 from adomnia.methods.supposition import SUPPOSED_ROWS
 from adomnia.noise.discrete import NotDrawableError
 from adomnia.plans.descriptions import date_range, describe_query, describe_term
+from adomnia.plans.drafts import Cap
 from adomnia.plans.formulas import Formula, WindowFunction, statistics_of
 from adomnia.plans.plan import Output, Plan
 from adomnia.plans.words import in_words, term_in_words
 from adomnia.pricing.bills import error_table, measurement_table, quote_notes
-from adomnia.pricing.caps import Cap
 from adomnia.pricing.effort import without_effort
 from adomnia.pricing.findings import cost, list_findings, total_price
 from adomnia.pricing.notes import hides_rows, list_suppositions

@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import floor, isfinite, isnan, log10
 from typing import TYPE_CHECKING
 
+from adomnia.plans.columns import KeyColumn, ValueColumn
 from adomnia.pricing.bills import format_cost
 from adomnia.privacy.amounts import show_down
-from adomnia.session.columns import KeyColumn, ValueColumn
 from adomnia.tables import TextTable, html_lines, show_below, show_plainly
 
 if TYPE_CHECKING:

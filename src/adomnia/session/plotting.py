@@ -6,8 +6,8 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from adomnia.figures.columns import Drawable, DrawnColumn, find_kind
+from adomnia.plans.columns import KeyColumn, ValueColumn
 from adomnia.session import display
-from adomnia.session.columns import KeyColumn, ValueColumn
 from adomnia.tables import TextTable
 
 if TYPE_CHECKING:

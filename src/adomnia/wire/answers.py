@@ -12,10 +12,10 @@ from pydantic import Field, model_validator
 from adomnia.explaining.surfaces import reword_lines
 from adomnia.ledger.requests import Receipt
 from adomnia.messages.surfaces import Surface
-from adomnia.pricing.caps import Cap, LeftOut
+from adomnia.plans.columns import Cell, KeyColumn, ValueColumn, read_dates
+from adomnia.plans.drafts import Cap, LeftOut
 from adomnia.privacy.wall_time import FIRST
 from adomnia.session.answer import Answer
-from adomnia.session.columns import Cell, KeyColumn, ValueColumn, read_dates
 from adomnia.statistics.contract import About, Bounds, Estimate, Floats
 from adomnia.wire.amounts import JSON_SAFE
 from adomnia.wire.models import CostReply, LeftReply, Reply, Rows, require

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from adomnia.console.answers.notes import count_things, find_held, list_things
 from adomnia.console.answers.table import build_table
-from adomnia.pricing.caps import Cap
+from adomnia.plans.drafts import Cap
 from kit.answers import key, make_answer, measured
 
 POPULATION = "Intervals are about the population that these people are a sample of, drawn from it independently."

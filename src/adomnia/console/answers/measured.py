@@ -11,7 +11,7 @@ import numpy as np
 from adomnia.console.answers.scales import IntervalScale, choose_scale
 from adomnia.console.answers.silence import find_silent
 from adomnia.figures.described import is_intercept
-from adomnia.session.columns import KeyColumn, ValueColumn
+from adomnia.plans.columns import KeyColumn, ValueColumn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from adomnia.plans.columns import ValueColumn
 from adomnia.pricing.notes import OF_POPULATION, hides_rows
-from adomnia.session.columns import ValueColumn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
