@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from adomnia.catalog.model import Catalog
     from adomnia.methods.contract import Method
-    from adomnia.session.release_store import ReleaseEntry
+    from adomnia.releases.store import ReleaseEntry
 
 __all__ = ["ask_words", "list_words"]
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from adomnia.explaining.promises import coalitions, describe_coalition
 from adomnia.ledger.accounts import DATASET, account_name
+from adomnia.releases.charges import list_charges
 from adomnia.session.previewing import add_previews
-from adomnia.session.release_charges import list_charges
 
 if TYPE_CHECKING:
     from adomnia.api.visits import Visit

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from adomnia.api.ledger_view import find_debit
-from adomnia.session.batch import Batch
+from adomnia.asking.batch import Batch
 
 if TYPE_CHECKING:
     from adomnia.api.ledger_view import LedgerEntry

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from adomnia.asking.batch import plan_text
 from adomnia.errors import Refusal
 from adomnia.options import CONFIDENCE
+from adomnia.plans.public_columns import read_public_columns
 from adomnia.plans.public_rows import PublicRows
 from adomnia.pricing.questions import Question
-from adomnia.session.batch import plan_text
 from adomnia.session.mock import make_rows
-from adomnia.session.public import read_public_columns
 
 if TYPE_CHECKING:
     from adomnia.api.visits import Visit
+    from adomnia.plans.columns import KeyColumn
     from adomnia.session.answer import Answer
-    from adomnia.session.columns import KeyColumn
     from adomnia.wire.asking import Ask
 
 __all__ = ["ask_made_up", "make_rows", "read_public"]

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from adomnia.asking.releasing import find_release
+from adomnia.asking.releasing import list_releases as list_published
 from adomnia.releases.archive import pack_archive
 from adomnia.releases.tables import SCHEMA, AttributeTable, make_table
 from adomnia.session.askable import make_askable
-from adomnia.session.releasing import find_release
-from adomnia.session.releasing import list_releases as list_published
 from adomnia.sql.reading.released import list_released, parse_released
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from adomnia.api.visits import Visit
+    from adomnia.releases.store import ReleaseEntry
     from adomnia.session.askable import AskableRelease
     from adomnia.session.contract import Session
-    from adomnia.session.release_store import ReleaseEntry
 
 __all__ = ["SCHEMA", "check_named", "list_columns", "list_keys", "list_releases", "open_release", "pack_archive"]
 

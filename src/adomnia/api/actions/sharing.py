@@ -14,10 +14,10 @@ from adomnia.work import limit
 if TYPE_CHECKING:
     from adomnia.api.access import Share
     from adomnia.api.visits import Visit
+    from adomnia.asking.batch import Batch
     from adomnia.ledger.requests import Receipt
     from adomnia.pricing.quotes import Quote
     from adomnia.session.answer import Answer
-    from adomnia.session.batch import Batch
     from adomnia.session.sharing import Offer
 
 __all__ = ["SharedAnswer", "buy_shared", "expect_shared", "find_shared", "make_share", "offer_shared"]

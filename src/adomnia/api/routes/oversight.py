@@ -12,7 +12,7 @@ from adomnia.api.encoding import json_response
 from adomnia.api.ledger_stamps import verify_ledger
 from adomnia.api.ledger_view import read_entries
 from adomnia.api.requests import read_dataset, run_in_pool, services_of
-from adomnia.wire.budgets import account_record
+from adomnia.wire.budgets import AccountReply
 
 if TYPE_CHECKING:
     from adomnia.api.visits import Visit
@@ -61,9 +61,10 @@ async def metrics(request: Request) -> Response:
 def _list_accounts(visit: Visit) -> dict[str, object]:
     ledger = visit.curator.ledger
     named = [
-        {"analyst": analyst.name, **account_record(ledger.account(analyst.name))} for analyst in visit.catalog.analysts
+        {"analyst": analyst.name, **AccountReply.record(ledger.account(analyst.name))}
+        for analyst in visit.catalog.analysts
     ]
-    return {"dataset": account_record(ledger.account()), "analysts": named}
+    return {"dataset": AccountReply.record(ledger.account()), "analysts": named}
 
 
 def _verify(visit: Visit) -> dict[str, object]:

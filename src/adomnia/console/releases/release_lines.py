@@ -11,8 +11,8 @@ from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
     from adomnia.api.visits import Visit
+    from adomnia.releases.store import ReleaseEntry
     from adomnia.session.askable import AskableRelease
-    from adomnia.session.release_store import ReleaseEntry
 
 __all__ = ["ReleaseLine", "address_of_release", "list_lines", "open_for"]
 
