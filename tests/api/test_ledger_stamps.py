@@ -7,6 +7,7 @@ import pytest
 from adomnia.api import ledger_stamps
 from adomnia.api.ledger_stamps import VERIFIED, LedgerStamp, read_stamp, verify_ledger
 from adomnia.session.curator import STATE
+from kit.visits import visit_as_owner
 
 
 def test_what_cannot_be_read_is_as_if_nobody_had_looked(tmp_path):

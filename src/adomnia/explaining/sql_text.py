@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import TYPE_CHECKING
+
+from adomnia.sql.reading.select_builder import list_keywords
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -20,7 +21,7 @@ def quote_identifier(name: str) -> str:
     >>> quote_identifier("age"), quote_identifier("order"), quote_identifier("Education Num")
     ('age', '"order"', '"Education Num"')
     """
-    if _PLAIN.fullmatch(name) and name.upper() not in _list_words():
+    if _PLAIN.fullmatch(name) and name.upper() not in list_keywords():
         return name
     return put_in_quotes(name)
 
@@ -50,15 +51,6 @@ def choose_alias(wanted: str, taken: AbstractSet[str]) -> str:
     ('mean_salary_2', 'the_order')
     """
     plain = re.sub("[^a-z0-9_]+", "_", wanted.lower()).strip("_") or "value"
-    first = plain if _PLAIN.fullmatch(plain) and plain.upper() not in _list_words() else f"the_{plain}"
+    first = plain if _PLAIN.fullmatch(plain) and plain.upper() not in list_keywords() else f"the_{plain}"
     numbers = range(2, len(taken) + 3)
     return next(name for name in (first, *(f"{first}_{number}" for number in numbers)) if name not in taken)
-
-
-@cache
-def _list_words() -> frozenset[str]:
-    """Words that a reader of SQL may take for something else than a name."""
-    from sqlglot.dialects.duckdb import DuckDB
-
-    keywords = (*DuckDB.Tokenizer.KEYWORDS, *DuckDB.Parser.NO_PAREN_FUNCTION_PARSERS)
-    return frozenset(word for keyword in keywords for word in keyword.split())
