@@ -112,7 +112,7 @@ def _all_accounts(folder: Path) -> tuple[list[AccountSummary], LifetimeSummary |
     from adomnia.cli import opening
     from adomnia.cli.accounts import AccountSummary
     from adomnia.cli.lifetimes import LifetimeSummary
-    from adomnia.session.release_charges import list_charges
+    from adomnia.releases.charges import list_charges
 
     with opening.open_accounts(folder) as (catalog, ledger):
         counts = {one.name: ledger.count_answers(one.name) for one in catalog.analysts}

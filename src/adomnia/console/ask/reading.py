@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from adomnia.plans.descriptions import describe, describe_key, describe_term
 from adomnia.plans.formulas import Formula, Grouping, Keyed, WindowFunction
 from adomnia.plans.words import term_in_words
-from adomnia.privacy.aggregates import Aggregate, NonNull, People, Rows
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.keys import Bucket, is_open
 from adomnia.privacy.relations import Join, Lookup, Named, PerPerson, Private, Public, Union, Where, has_blocks
+from adomnia.privacy.scans import Aggregate, NonNull, People, Rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
