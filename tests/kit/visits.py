@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from adomnia.api.access import Role, Visitor
+from adomnia.api.requests import Visit
 from adomnia.api.running.served_dataset import Edition
-from adomnia.api.visits import Visit
 
 
 def visit_as_owner(curator):

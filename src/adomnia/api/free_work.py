@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
 
 __all__ = ["ask_free"]
 

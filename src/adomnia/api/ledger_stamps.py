@@ -17,7 +17,7 @@ from adomnia.session.ledgers import STATE
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
     from adomnia.ledger.chain import Head
 
 __all__ = [

@@ -1,11 +1,12 @@
-"""What every route needs from its request: services, visitor, address, dataset."""
+"""What every route needs from its request: services, visitor, address, and the visit at the dataset that it is."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from adomnia.api.access import Role
 from adomnia.api.running.addresses import find_caller
-from adomnia.api.visits import Visit
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
@@ -14,9 +15,41 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from adomnia.api.access import Visitor
+    from adomnia.api.running.served_dataset import Edition
     from adomnia.api.services import Services
+    from adomnia.catalog.model import Catalog
+    from adomnia.session.contract import Session
+    from adomnia.session.curator import Curator
 
 _Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True)
+class Visit:
+    """Who asks, of which edition of the dataset. The curator is for the actions of this package: pages have none."""
+
+    services: Services
+    visitor: Visitor
+    edition: Edition
+
+    @property
+    def curator(self) -> Curator:
+        return self.edition.curator
+
+    @property
+    def catalog(self) -> Catalog:
+        """What is declared: all of it is public."""
+        return self.edition.curator.catalog
+
+    @property
+    def session(self) -> Session:
+        """What an analyst may do; only for analysts."""
+        return self.edition.curator.session(self.visitor.name)
+
+    @property
+    def is_analyst(self) -> bool:
+        """Whether they ask questions, and so have a budget."""
+        return self.visitor.role is Role.ANALYST
 
 
 def services_of(request: Request) -> Services:

@@ -19,7 +19,7 @@ from adomnia.errors import Refusal
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
 
 _TOKEN_DAYS = 90
 _PERMISSIONS = {

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
     from adomnia.privacy.filters import Filter
 
 __all__ = [

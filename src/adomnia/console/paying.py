@@ -7,10 +7,10 @@ from urllib.parse import quote, urlencode
 
 from starlette.responses import RedirectResponse, Response
 
-from adomnia.api.question_job import QuestionJob, choose_id
 from adomnia.api.replies import PiecewiseResponse
-from adomnia.api.requests import services_of, visitor_of
-from adomnia.api.visits import Visit
+from adomnia.api.requests import Visit, services_of, visitor_of
+from adomnia.api.routes.questions import QuestionJob
+from adomnia.api.running.request_ids import choose_id
 from adomnia.console.ask.price_guard import check_seen, refuse_creation
 from adomnia.console.frame import render_visit
 from adomnia.console.releases.release_lines import address_of_release
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
     from adomnia.session.answer import Answer
     from adomnia.wire.asking import Ask
     from adomnia.wire.releases import AskRelease

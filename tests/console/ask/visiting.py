@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from adomnia.api.access import Role, Visitor
-from adomnia.api.visits import Visit
+from adomnia.api.requests import Visit
 from kit import house
 
 if TYPE_CHECKING:

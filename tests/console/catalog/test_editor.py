@@ -4,7 +4,7 @@ import pytest
 
 from adomnia.api.access import Role
 from adomnia.api.access.model import Visitor
-from adomnia.api.visits import Visit
+from adomnia.api.requests import Visit
 from adomnia.console.catalog.draft import CatalogDraft
 from adomnia.console.catalog.editor import build_editor, start_draft
 from kit import hospital

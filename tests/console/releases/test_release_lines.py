@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from adomnia.api.access import Role, Visitor
-from adomnia.api.visits import Visit
+from adomnia.api.requests import Visit
 from adomnia.console.releases.release_lines import address_of_release, list_lines, open_for
 from adomnia.errors import Refusal
 from console.ask.visiting import visiting

@@ -11,7 +11,7 @@ from adomnia.releases.charges import list_charges
 from adomnia.session.previewing import add_previews
 
 if TYPE_CHECKING:
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
     from adomnia.catalog.model import Analyst, Catalog
     from adomnia.explaining.promises import Coalition, Promise
     from adomnia.privacy.filters import Filter

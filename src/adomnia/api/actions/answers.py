@@ -9,7 +9,7 @@ from adomnia.asking.batch import Batch
 
 if TYPE_CHECKING:
     from adomnia.api.ledger_view import LedgerEntry
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
     from adomnia.ledger.requests import Receipt
     from adomnia.session.recalled import Recalled
 

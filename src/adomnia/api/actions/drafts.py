@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from adomnia.api.question_job import choose_id
+from adomnia.api.running.request_ids import choose_id
 from adomnia.asking.batch import Batch, bind_question, plan_text
 from adomnia.asking.listings import is_listing
 from adomnia.errors import Failure, Refusal
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
 
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
     from adomnia.catalog.model import Catalog
     from adomnia.explaining.plan_sentences import Piece
     from adomnia.ledger.requests import Receipt

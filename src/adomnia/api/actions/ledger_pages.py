@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from adomnia.api.ledger_index import EntryFilter, LedgerIndex
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
     from adomnia.errors import Unavailable
     from adomnia.ledger.records import Records
 

@@ -13,7 +13,7 @@ from adomnia.pricing.questions import Question
 from adomnia.session.mock import make_rows
 
 if TYPE_CHECKING:
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
     from adomnia.plans.columns import KeyColumn
     from adomnia.session.answer import Answer
     from adomnia.wire.asking import Ask

@@ -14,7 +14,7 @@ from adomnia.sql.reading.released import list_released, parse_released
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
     from adomnia.releases.store import ReleaseEntry
     from adomnia.session.askable import AskableRelease
     from adomnia.session.contract import Session

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from adomnia.api.actions.answers import read_asked
-from adomnia.api.question_job import choose_id
+from adomnia.api.running.request_ids import choose_id
 from adomnia.errors import Refusal
 from adomnia.session.sharing import find_offer, price_same
 from adomnia.work import limit
 
 if TYPE_CHECKING:
     from adomnia.api.access import Share
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
     from adomnia.asking.batch import Batch
     from adomnia.ledger.requests import Receipt
     from adomnia.pricing.quotes import Quote

@@ -17,7 +17,7 @@ from adomnia.wire.amounts import read_number
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
     from adomnia.privacy.amounts import Number
 
 __all__ = ["WrittenTopUp", "foresee_top_up", "identify_budget", "read_top_up", "top_up"]

@@ -16,7 +16,7 @@ from adomnia.errors import Refusal, Unavailable
 from adomnia.explaining.promises import promises
 
 if TYPE_CHECKING:
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
     from adomnia.catalog.model import Catalog
 
 __all__ = ["CatalogPreview", "PromiseChange", "ServedText", "examine_draft", "preview_text", "read_served_text"]

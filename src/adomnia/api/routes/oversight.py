@@ -15,7 +15,7 @@ from adomnia.api.requests import read_dataset, run_in_pool, services_of
 from adomnia.wire.budgets import AccountReply
 
 if TYPE_CHECKING:
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
 
 METRICS = "text/plain; version=0.0.4; charset=utf-8"
 _MOST_ENTRIES = 1000

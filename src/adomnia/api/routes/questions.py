@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import Query
@@ -12,12 +13,12 @@ from starlette.responses import Response
 from adomnia.api.encoding import Pieces, encode_answer, encode_batch, encode_json, encode_pasts, encode_table
 from adomnia.api.free_work import ask_free
 from adomnia.api.negotiation import JSON, choose_form
-from adomnia.api.question_job import QuestionJob, choose_id
+from adomnia.api.problems import route_of
 from adomnia.api.replies import EncodedReply, PiecewiseResponse, encode_within
 from adomnia.api.reply_cache import CachedReply, ReplyCache, ReplyKey
-from adomnia.api.requests import check_dataset, run_in_pool, services_of, visitor_of
-from adomnia.api.visits import Visit
-from adomnia.errors import Failure
+from adomnia.api.requests import Visit, check_dataset, run_in_pool, services_of, visitor_of
+from adomnia.api.running.request_ids import choose_id
+from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.session.contract import MOST_LISTED
 from adomnia.wire.asking import (  # noqa: TC001 - likewise
     Ask,
@@ -45,6 +46,50 @@ if TYPE_CHECKING:
 
 _CHANGING = frozenset({"replayed", "left"})  # parts of a reply that change each time
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._-]{1,200}")  # ids that the ledger surely takes
+
+
+@dataclass(frozen=True)
+class QuestionJob:
+    """A question to pay for: who asks it, about which dataset, under which request id."""
+
+    services: Services
+    visitor: Visitor
+    dataset: str | None  # None: whichever is served
+    request_id: str
+    form: str = JSON
+    headers: dict[str, str] = field(default_factory=dict)
+
+    async def run(self, request: Request, ask: Callable[[Visit], Pieces]) -> Response:
+        """Run the question and return the reply."""
+        return PiecewiseResponse(await self.answer(request, ask), self.headers)
+
+    async def answer(self, request: Request, ask: Callable[[Visit], Pieces]) -> EncodedReply:
+        """Run the question and encode its reply; the question goes on to its end even if the caller hangs up."""
+        route, request.state.question_id = route_of(request.scope), self.request_id
+        try:
+            return await self.services.time_buckets.run(
+                self.visitor.name, request.state.arrived, lambda: self._ask(ask, route)
+            )
+        except Failure as failure:
+            raise Failure(failure.request_id or self.request_id) from None
+
+    def _ask(self, ask: Callable[[Visit], Pieces], route: str) -> EncodedReply:
+        try:
+            with self.services.dataset.lease() as edition:
+                visit = Visit(self.services, self.visitor, edition)
+                check_dataset(visit, self.dataset)
+                return encode_within(self.services.answer_memory, lambda: ask(visit), self.form)
+        except Refusal as refusal:
+            self.services.metrics.count_refusal(refusal.code)
+            raise
+        except Unavailable:
+            self.services.metrics.count_question("unavailable")
+            raise
+        except Exception as fault:  # noqa: BLE001 - what went wrong after data was read must not be shown
+            self.services.metrics.count_question("failed")
+            if not isinstance(fault, Failure):
+                self.services.logs.log_fault(route, fault)
+            raise Failure(getattr(fault, "request_id", None)) from None
 
 
 async def query(dataset: str, asked: Ask, request: Request) -> Response:

@@ -9,9 +9,9 @@ from starlette.responses import Response
 
 from adomnia.api.encoding import Pieces, encode_json
 from adomnia.api.free_work import ask_free
-from adomnia.api.question_job import QuestionJob
 from adomnia.api.replies import EncodedReply, PiecewiseResponse, encode_within
 from adomnia.api.requests import services_of, visitor_of
+from adomnia.api.routes.questions import QuestionJob
 from adomnia.releases.archive import pack_archive
 from adomnia.releases.store import ReleaseEntry
 from adomnia.wire.releases import ZIP, AskRelease, release_record
@@ -19,7 +19,7 @@ from adomnia.wire.releases import ZIP, AskRelease, release_record
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
     from adomnia.session.contract import Session
 
 

@@ -27,7 +27,7 @@ from adomnia.console.frame import show
 from adomnia.wire.models import API
 
 if TYPE_CHECKING:
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
     from adomnia.console.rendering import Page
     from adomnia.session.recalled import Recalled
 

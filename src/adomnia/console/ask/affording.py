@@ -12,7 +12,7 @@ from adomnia.errors import Refusal
 from adomnia.privacy.amounts import show_down
 
 if TYPE_CHECKING:
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
     from adomnia.console.ask.fixes import SuggestedFix
     from adomnia.console.ask.form import AskForm
     from adomnia.console.ask.price_view import PriceView

@@ -15,7 +15,7 @@ from adomnia.messages.surfaces import Surface
 
 if TYPE_CHECKING:
     from adomnia.api.problems import Problem
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
     from adomnia.console.ask.form import AskForm
 
 __all__ = ["AnswerTrouble", "build_ask_page"]

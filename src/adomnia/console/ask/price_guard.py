@@ -14,7 +14,7 @@ from adomnia.work import limit
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
     from adomnia.wire.asking import Ask
 
 __all__ = ["check_seen", "refuse_creation"]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from adomnia.api.actions.drafts import find_paid, is_about_nobody, is_quick, may_price_again, plan_draft
 from adomnia.api.actions.releases import check_named
-from adomnia.api.question_job import choose_id
+from adomnia.api.running.request_ids import choose_id
 from adomnia.console.ask.affording import add_affordance, describe_situation, find_most
 from adomnia.console.ask.budget_bar import build_bar
 from adomnia.console.ask.expectations import (
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from adomnia.api.actions.drafts import PricedDraft
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
     from adomnia.console.ask.form import AskForm
     from adomnia.console.ask.funnel import Funnel
     from adomnia.console.ask.refusals import RefusalView

@@ -21,7 +21,7 @@ from adomnia.errors import Failure, Refusal, Unavailable
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
     from adomnia.console.rendering import Page
     from adomnia.session.answer import Answer
 

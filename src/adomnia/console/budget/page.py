@@ -22,7 +22,7 @@ from adomnia.work import spend
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
     from adomnia.catalog.model import Policy
     from adomnia.console.budget.debits import CountedDebit
     from adomnia.console.budget.gauges import Currency

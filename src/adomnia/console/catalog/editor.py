@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from adomnia.api.catalog_edits.consequences import Consequence
     from adomnia.api.catalog_edits.effects import ErrorEffect
     from adomnia.api.catalog_edits.previews import PromiseChange
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
     from adomnia.console.catalog.parts import EditorPart
     from adomnia.errors import Refusal, Unavailable
 

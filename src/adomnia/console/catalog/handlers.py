@@ -22,7 +22,7 @@ from adomnia.console.frame import show
 from adomnia.errors import Refusal, Unavailable
 
 if TYPE_CHECKING:
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
     from adomnia.console.rendering import Page
 
 __all__ = ["catalog_page", "edit_catalog", "preview_catalog", "save_catalog"]

@@ -17,7 +17,7 @@ from adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity, Text
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
     from adomnia.catalog.model import Catalog, Table
     from adomnia.errors import Refusal
     from adomnia.explaining.promises import Promise

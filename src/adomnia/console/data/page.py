@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from starlette.responses import Response
 
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
     from adomnia.catalog.model import Analyst, Catalog, Table, View
     from adomnia.console.data.examples import Example
     from adomnia.console.data.rows import ShownRows

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from adomnia.api.access import Share
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
     from adomnia.console.history.index import History, PastQuestion
     from adomnia.errors import Refusal
 

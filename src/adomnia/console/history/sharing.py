@@ -10,8 +10,9 @@ from starlette.responses import RedirectResponse
 
 from adomnia.api.actions.sharing import buy_shared, expect_shared, find_shared, make_share, offer_shared
 from adomnia.api.problems import status_of
-from adomnia.api.question_job import QuestionJob, choose_id
 from adomnia.api.requests import read_dataset, run_in_pool, services_of, visitor_of
+from adomnia.api.routes.questions import QuestionJob
+from adomnia.api.running.request_ids import choose_id
 from adomnia.console.budget.gauges import EPSILON, count_units, find_currency
 from adomnia.console.forms import read_form
 from adomnia.console.frame import show
@@ -28,7 +29,7 @@ from adomnia.wire.amounts import count_cost
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
     from adomnia.ledger.requests import Receipt
     from adomnia.pricing.quotes import Expected
     from adomnia.privacy.filters import Filter

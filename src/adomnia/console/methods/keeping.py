@@ -17,7 +17,7 @@ from adomnia.releases.checks import check_release_name
 from adomnia.sql.reading.creating import SCHEMA
 
 if TYPE_CHECKING:
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
     from adomnia.console.ask.form import AskForm
     from adomnia.console.ask.price_view import PriceView
     from adomnia.console.methods.naming import Fields

@@ -28,7 +28,7 @@ from adomnia.errors import Refusal
 from adomnia.pricing.deltas import NONE_NAMED
 
 if TYPE_CHECKING:
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
     from adomnia.catalog.model import Catalog
     from adomnia.console.ask.pricing import PriceView
     from adomnia.console.methods.naming import Fields

@@ -22,7 +22,7 @@ from adomnia.work import Work, limit
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
     from adomnia.console.methods.naming import Fields
     from adomnia.console.methods.writing import Written
     from adomnia.console.rendering import Page

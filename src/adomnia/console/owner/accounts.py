@@ -12,7 +12,7 @@ from adomnia.pricing.policies import terms
 from adomnia.privacy.amounts import show_down, show_up
 
 if TYPE_CHECKING:
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
     from adomnia.catalog.model import Policy
     from adomnia.privacy.filters import Budget, Filter
 

@@ -19,7 +19,7 @@ from adomnia.console.rendering import Page
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
 
 _DONE = {"raised": "The budget is raised, in every worker at once. The ledger has an entry for it, with your reason."}
 _WRONG_PASSWORD = Refusal(

@@ -12,7 +12,7 @@ from adomnia.explaining.promises import format_probability, list_sizes
 from adomnia.privacy.amounts import show_down, show_up
 
 if TYPE_CHECKING:
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
     from adomnia.catalog.model import Catalog
     from adomnia.explaining.promises import Coalition
 

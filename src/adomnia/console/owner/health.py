@@ -11,8 +11,8 @@ from adomnia.console.words import show_count, show_time
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
+    from adomnia.api.requests import Visit
     from adomnia.api.running.metrics import QuestionCounts
-    from adomnia.api.visits import Visit
 
 __all__ = ["Sign", "list_signs"]
 

@@ -34,7 +34,7 @@ from adomnia.errors import Refusal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
     from adomnia.catalog.model import Catalog
 
 _PAGE = 50

@@ -20,7 +20,7 @@ from adomnia.console.rendering import Page
 from adomnia.errors import Refusal, Unavailable
 
 if TYPE_CHECKING:
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
 
 _BACK = frozenset({"/owner", "/owner/ledger"})
 

@@ -19,7 +19,7 @@ from adomnia.console.rendering import Page
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
 
 _DONE = {
     "role": "The role is changed, also for visits and tokens that are in use.",

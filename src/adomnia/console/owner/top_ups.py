@@ -15,7 +15,7 @@ from adomnia.pricing.policies import terms
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
     from adomnia.catalog.model import Analyst
     from adomnia.privacy.filters import Filter
 

@@ -26,7 +26,7 @@ from adomnia.wire.releases import ZIP
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
     from adomnia.session.askable import AskableRelease
 
 __all__ = ["archive", "figure", "quality", "release", "releases"]

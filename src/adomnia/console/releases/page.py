@@ -22,7 +22,7 @@ from adomnia.releases.answering import describe_origin
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
     from adomnia.console.releases.counts import ReleaseCount
     from adomnia.releases.quality_report import Quality
     from adomnia.session.askable import AskableRelease

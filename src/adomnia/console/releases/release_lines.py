@@ -10,7 +10,7 @@ from adomnia.api.actions.releases import list_releases, open_release
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
-    from adomnia.api.visits import Visit
+    from adomnia.api.requests import Visit
     from adomnia.releases.store import ReleaseEntry
     from adomnia.session.askable import AskableRelease
 
