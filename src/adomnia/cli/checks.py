@@ -51,8 +51,8 @@ def check(
 def _promise(catalog: Catalog, form: Format) -> None:
     from adomnia.cli import accounts
     from adomnia.explaining.promises import promises
-    from adomnia.inspection.indexes import describe_index
     from adomnia.inspection.repeats import warn_of_keys
+    from adomnia.inspection.reports import describe_index
     from adomnia.session.previewing import add_previews
 
     show = accounts.print_promises_json if form is Format.JSON else accounts.print_promises
