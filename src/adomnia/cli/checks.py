@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adomnia.cli.exit_codes import REFUSED
-from adomnia.cli.options import Folder, Format, Output
+from adomnia.cli.options import REFUSED, Folder, Format, Output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from adomnia.catalog.lakes import is_in_spark
+from adomnia.catalog.model import is_in_spark
 from adomnia.catalog.write import toml_string
 from adomnia.engines.registry import load_engine
 from adomnia.engines.sources.reading import make_runner, open_reader

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from adomnia.catalog.document import load
-from adomnia.catalog.lakes import is_in_spark
+from adomnia.catalog.model import is_in_spark
 from adomnia.catalog.read import FILE
 from adomnia.engines.sources.state import find_index, find_place
 from adomnia.errors import Refusal
