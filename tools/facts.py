@@ -169,7 +169,7 @@ def _table(lines: Sequence[str]) -> str:
 
 FACTS = {
     "aggregates": lambda: _in_code([*STATISTICS, "MEDIAN"]),
-    "block-functions": lambda: f"{lines_of_code(PACKAGE / 'methods/parts/likelihood/block_functions.py')} lines",
+    "block-functions": lambda: f"{lines_of_code(PACKAGE / 'privacy/transforms/block_functions.py')} lines",
     "core": _core,
     "core-lines": lambda: f"{sum(count_core().values()):,}",
     "deployments": _deployments,

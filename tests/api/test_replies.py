@@ -7,7 +7,7 @@ import pytest
 from adomnia.api import replies
 from adomnia.api.replies import JSON, EncodedReply, PiecewiseResponse, choose_form, encode_within
 from adomnia.api.running.answer_memory import AnswerMemory, needed_bytes
-from adomnia.session.sizes import AnswerSize
+from adomnia.asking.sizes import AnswerSize
 from adomnia.wire.tables import ARROW, CSV
 
 LARGE = AnswerSize(10**6, 10**6, 0)

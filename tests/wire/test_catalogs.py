@@ -18,9 +18,7 @@ from kit.hospital import CATALOG, LINKED, declare
 
 
 def sent(catalog):
-    record = json.loads(json.dumps(catalog_record(catalog)))
-    CatalogReply.model_validate(record, strict=True)
-    return catalog_of(record)
+    return catalog_of(CatalogReply.model_validate(json.loads(json.dumps(catalog_record(catalog))), strict=True))
 
 
 def without_files(catalog):
@@ -78,5 +76,19 @@ def test_no_file_and_no_folder_is_named(tmp_path):
 def test_a_type_that_nobody_knows_is_refused(curator):
     record = catalog_record(curator.catalog)
     record["tables"][0]["columns"][0]["type"] = "colour"
-    with pytest.raises(ValueError, match="type must be known"):
-        catalog_of(record)
+    with pytest.raises(ValueError, match="type"):
+        CatalogReply.model_validate(record, strict=True)
+
+
+@pytest.mark.parametrize(("kind", "lost"), [("id", "person"), ("timestamp", "timezone"), ("category", "values")])
+def test_a_column_has_all_that_its_type_needs(curator, kind, lost):
+    told = {"person": True, "linked": "", "timezone": "UTC", "values": ["a"], "name": "x", "type": kind}
+    record = catalog_record(curator.catalog)
+    for columns, whole in ([told], True), ([{name: part for name, part in told.items() if name != lost}], False):
+        record["tables"][0]["columns"] = columns
+        reply = CatalogReply.model_validate(record, strict=True)
+        if whole:
+            assert str(catalog_of(reply).tables[0].columns[0].kind) == kind
+        else:
+            with pytest.raises(ValueError, match="must have all parts of its kind"):
+                catalog_of(reply)

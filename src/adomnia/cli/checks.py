@@ -66,8 +66,8 @@ def _read_charges(catalog: Catalog) -> tuple[dict[str, Event], list[Promise]]:
     from adomnia.errors import AdomniaError
     from adomnia.explaining.promises import Promise
     from adomnia.ledger.schema import explain_errors
+    from adomnia.releases.charges import read_charges
     from adomnia.session.ledgers import place_ledger
-    from adomnia.session.release_charges import read_charges
 
     try:
         place = place_ledger(catalog)

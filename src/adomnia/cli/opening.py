@@ -10,10 +10,10 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
 from adomnia.ledger.schema import explain_errors
+from adomnia.releases.store import FOLDER, ReleaseStore
 from adomnia.session.agreement import check_current
 from adomnia.session.curator import MEMORY, STATE, Curator, open_folder, open_ledger, read_catalog, rehearse
 from adomnia.session.ledgers import place_ledger
-from adomnia.session.release_store import FOLDER, ReleaseStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -76,9 +76,9 @@ def sql(  # noqa: PLR0913, PLR0917 - its options
     The same question at the same price is answered again from the ledger, free, with the same noise.
     """
     # Imported here, so that `adomnia --help` does not wait for the engine.
+    from adomnia.asking.listings import is_listing
     from adomnia.cli import answers, places
     from adomnia.explaining.explanations import is_explain
-    from adomnia.session.listings import is_listing
 
     if plot is not None:
         answers.check_picture(plot, asked.text)  # before anything is paid

@@ -11,10 +11,10 @@ from starlette.responses import Response
 from adomnia.api.encoding import encode_json
 from adomnia.api.free_work import ask_free
 from adomnia.api.routes.requests import visitor_of
+from adomnia.asking.releasing import list_releases
 from adomnia.methods.registry import METHODS
 from adomnia.methods.signatures import describe_kind
 from adomnia.releases.tables import SCHEMA, AttributeTable
-from adomnia.session.releasing import list_releases
 from adomnia.sql.values.aggregates import AGGREGATES
 from adomnia.sql.values.functions import NAMES
 from adomnia.wire.catalogs import catalog_record
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from adomnia.catalog.model import Catalog
     from adomnia.methods.contract import Method
-    from adomnia.session.release_store import ReleaseEntry
+    from adomnia.releases.store import ReleaseEntry
 
 __all__ = ["ask_words", "list_words"]
 

@@ -8,15 +8,15 @@ from adomnia.catalog.model import Catalog
 from adomnia.errors import Refusal
 from adomnia.mechanisms.threshold import KeyPrice
 from adomnia.plans.plan import Plan
-from adomnia.plans.undeclared import Finding
+from adomnia.plans.undeclared import KeyDiscovery
 from adomnia.pricing.parts import amount, bill
 from adomnia.pricing.questions import Priced
-from adomnia.privacy.aggregates import People
 from adomnia.privacy.amounts import DELTA_UNIT, Number
 from adomnia.privacy.events import Composed, Event, Price, Pure, add_delta
 from adomnia.privacy.keys import Names, is_open
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import recap
+from adomnia.privacy.scans import People
 
 
 def explain_need(catalog: Catalog) -> str:
@@ -26,7 +26,7 @@ def explain_need(catalog: Catalog) -> str:
     return "have them found: with approximate = true in [budget], which is the owner's to set, add delta=1e-9"
 
 
-def price_finding(plan: Plan, part: Price, delta: Number | None, catalog: Catalog) -> Finding | None:
+def price_finding(plan: Plan, part: Price, delta: Number | None, catalog: Catalog) -> KeyDiscovery | None:
     """How the values of a plan's open keys are found, for the price of one of its measurements and delta.
 
     With Laplace noise one row of a person in each table is enough: with more, the threshold rises faster than the
@@ -44,7 +44,7 @@ def price_finding(plan: Plan, part: Price, delta: Number | None, catalog: Catalo
     keys = (
         replace(key, among=Names(key.labels, len(key.cells), price, catalog.minimum_frequency)) for key in open_keys
     )
-    found = Finding(Query(relation, tuple(keys), People()), price)
+    found = KeyDiscovery(Query(relation, tuple(keys), People()), price)
     try:
         _ = found.threshold  # what cannot be bought is found here, not later
     except ValueError:
@@ -61,7 +61,7 @@ def _price(part: Price, delta: Number) -> KeyPrice:
     raise Refusal(f"delta={delta}", "is not between 1e-30 and 1", "write delta=1e-9", code="bad_price")
 
 
-def list_findings(priced: Sequence[Priced]) -> tuple[Finding, ...]:
+def list_findings(priced: Sequence[Priced]) -> tuple[KeyDiscovery, ...]:
     """How the values of open keys are found, each once."""
     return tuple(dict.fromkeys(each.finding for each in priced if each.finding is not None))
 

@@ -12,7 +12,7 @@ from adomnia.api.encoding import json_response
 from adomnia.api.ledger_stamps import verify_ledger
 from adomnia.api.ledger_view import read_entries
 from adomnia.api.routes.requests import read_dataset, run_in_pool, services_of
-from adomnia.wire.budgets import account_record
+from adomnia.wire.budgets import AccountReply
 
 if TYPE_CHECKING:
     from adomnia.session.curator import Curator
@@ -60,10 +60,10 @@ async def metrics(request: Request) -> Response:
 
 def _list_accounts(curator: Curator) -> dict[str, object]:
     named = [
-        {"analyst": analyst.name, **account_record(curator.ledger.account(analyst.name))}
+        {"analyst": analyst.name, **AccountReply.record(curator.ledger.account(analyst.name))}
         for analyst in curator.catalog.analysts
     ]
-    return {"dataset": account_record(curator.ledger.account()), "analysts": named}
+    return {"dataset": AccountReply.record(curator.ledger.account()), "analysts": named}
 
 
 def _verify(curator: Curator) -> dict[str, object]:

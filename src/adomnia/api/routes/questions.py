@@ -19,7 +19,6 @@ from adomnia.api.routes.requests import check_dataset, run_in_pool, services_of,
 from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.noise import SystemBits
 from adomnia.session.contract import MOST_LISTED
-from adomnia.wire.answers import left_record
 from adomnia.wire.asking import (  # noqa: TC001 - likewise
     Ask,
     AskBatch,
@@ -28,7 +27,7 @@ from adomnia.wire.asking import (  # noqa: TC001 - likewise
     AskPrice,
 )
 from adomnia.wire.explanations import explanation_record
-from adomnia.wire.models import LARGEST_BODY
+from adomnia.wire.models import LARGEST_BODY, LeftReply
 from adomnia.wire.pasts import pasts_record
 from adomnia.wire.quotes import quote_record
 from adomnia.wire.tables import HEADER, facts_header
@@ -227,7 +226,7 @@ def _replay(services: Services, visitor: Visitor, cached: CachedReply, request_i
 
 def _assemble(constant_part: Pieces, left: Left, replayed: bool) -> Pieces:
     """Add the parts that change each time to a reply, which is a JSON object."""
-    changing = encode_json({"replayed": replayed, "left": left_record(left)})
+    changing = encode_json({"replayed": replayed, "left": LeftReply.record(left)})
     *before, last = constant_part
     return [*before, last[:-1] + b"," + changing[1:]]
 

@@ -13,7 +13,7 @@ from adomnia.api.replies import EncodedReply, PiecewiseResponse, encode_within
 from adomnia.api.routes.questions import QuestionJob
 from adomnia.api.routes.requests import services_of, visitor_of
 from adomnia.releases.archive import pack_archive
-from adomnia.session.release_store import ReleaseEntry
+from adomnia.releases.store import ReleaseEntry
 from adomnia.wire.releases import ZIP, AskRelease, release_record
 
 if TYPE_CHECKING:

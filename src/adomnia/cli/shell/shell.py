@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
+from adomnia.asking.listings import is_listing
+from adomnia.asking.request_ids import choose_request_id
 from adomnia.cli import answers, bills, pages
 from adomnia.cli.options import FAILED, AnswerFormat
 from adomnia.cli.shell import commands
@@ -21,8 +23,6 @@ from adomnia.messages.surfaces import Surface
 from adomnia.pricing.bills import format_cost
 from adomnia.privacy.amounts import show_down
 from adomnia.session.explanation import Explanation
-from adomnia.session.listings import is_listing
-from adomnia.session.request_ids import choose_request_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

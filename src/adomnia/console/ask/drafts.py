@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from adomnia.asking.batch import Batch, bind_question, plan_text
 from adomnia.errors import Refusal
 from adomnia.options import CONFIDENCE
 from adomnia.pricing.quotes import expect_errors
-from adomnia.session.batch import Batch, bind_question, plan_text
 from adomnia.sql.lower import require_plan
 from adomnia.work import MOST_STEPS, current
 

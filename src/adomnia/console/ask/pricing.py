@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from adomnia.api.routes.questions import choose_id
+from adomnia.asking.listings import is_listing
 from adomnia.console.ask.affording import add_affordance, describe_situation, find_most
 from adomnia.console.ask.budget_bar import build_bar
 from adomnia.console.ask.creation import refuse_creation
@@ -38,7 +39,6 @@ from adomnia.pricing.parts import amount as amount_of_price
 from adomnia.privacy.amounts import EPSILON_UNIT, show_up
 from adomnia.privacy.events import Pure
 from adomnia.privacy.losses import loss
-from adomnia.session.listings import is_listing
 from adomnia.wire.amounts import amount_of
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from adomnia.plans.descriptions import describe, describe_key, describe_term
-from adomnia.plans.formulas import Formula, Grouping, Keyed, Over
+from adomnia.plans.formulas import Formula, Grouping, Keyed, WindowFunction
 from adomnia.plans.words import term_in_words
-from adomnia.privacy.aggregates import Aggregate, NonNull, People, Rows
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.keys import Bucket, is_open
 from adomnia.privacy.relations import Join, Lookup, Named, PerPerson, Private, Public, Union, Where, has_blocks
+from adomnia.privacy.scans import Aggregate, NonNull, People, Rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Piece", "read_plan"]
 
-_COMPUTED = (Formula, Over, Keyed, Grouping)
+_COMPUTED = (Formula, WindowFunction, Keyed, Grouping)
 _NAMED = {
     "AVG": "the mean of",
     "SUM": "the sum of",

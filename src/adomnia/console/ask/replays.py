@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from adomnia.api.routes.questions import choose_id
+from adomnia.asking.batch import Batch
 from adomnia.console.ask.drafts import PricedDraft, price_draft
 from adomnia.errors import Failure
 from adomnia.options import CONFIDENCE
 from adomnia.pricing.policies import sets_price
-from adomnia.session.batch import Batch
 
 if TYPE_CHECKING:
     from adomnia.console.visits import Visit

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from adomnia.asking.listings import is_listing
 from adomnia.console.ask.drafts import plan_draft
 from adomnia.console.ask.replays import find_paid
 from adomnia.errors import Refusal
@@ -11,7 +12,6 @@ from adomnia.explaining.explanations import is_explain
 from adomnia.pricing.parts import amount as amount_of_price
 from adomnia.privacy.amounts import exact, show_up
 from adomnia.privacy.events import Pure
-from adomnia.session.listings import is_listing
 from adomnia.wire.amounts import amount_of
 from adomnia.wire.releases import AskRelease
 from adomnia.work import limit

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from adomnia.asking.batch import Batch
 from adomnia.console.budget.gauges import count_units
 from adomnia.console.history.prices import Paid, count_cost, show_paid
 from adomnia.console.paying import address_of_answer
 from adomnia.privacy.amounts import EPSILON_UNIT, show_up
-from adomnia.session.batch import Batch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

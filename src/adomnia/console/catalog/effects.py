@@ -7,13 +7,13 @@ from fractions import Fraction
 from math import floor, isfinite, log10
 from typing import TYPE_CHECKING
 
+from adomnia.asking.batch import Batch
 from adomnia.console.data.sql_text import put_in_quotes
 from adomnia.errors import Refusal
 from adomnia.options import CONFIDENCE
 from adomnia.pricing.questions import Question
 from adomnia.pricing.quotes import quote_questions
 from adomnia.privacy.kinds import Boolean, Day, Quantity, Text
-from adomnia.session.batch import Batch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

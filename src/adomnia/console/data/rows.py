@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from adomnia.asking.batch import plan_text
 from adomnia.console.data.sql_text import quote_identifier
 from adomnia.errors import Refusal
 from adomnia.options import CONFIDENCE
+from adomnia.plans.public_columns import read_public_columns
 from adomnia.plans.public_rows import PublicRows
 from adomnia.pricing.questions import Question
 from adomnia.privacy.kinds import Quantity
-from adomnia.session.batch import plan_text
 from adomnia.session.mock import make_rows
-from adomnia.session.public import read_public_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

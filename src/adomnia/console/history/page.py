@@ -10,13 +10,13 @@ from urllib.parse import urlencode
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
 
 from adomnia.api.problems import status_of
+from adomnia.asking.batch import Batch
 from adomnia.console.history.again import link_sharper
 from adomnia.console.history.index import histories_of
 from adomnia.console.history.prices import Paid, show_paid
 from adomnia.console.paying import address_of_answer
 from adomnia.console.rendering import Page
 from adomnia.console.visits import show
-from adomnia.session.batch import Batch
 
 if TYPE_CHECKING:
     from starlette.responses import Response

@@ -11,6 +11,7 @@ from starlette.responses import RedirectResponse
 from adomnia.api.problems import status_of
 from adomnia.api.routes.questions import QuestionJob, choose_id
 from adomnia.api.routes.requests import read_dataset, run_in_pool, services_of, visitor_of
+from adomnia.asking.batch import Batch
 from adomnia.console.budget.gauges import EPSILON, count_units, find_currency
 from adomnia.console.forms import read_form
 from adomnia.console.history.again import link_again
@@ -23,7 +24,6 @@ from adomnia.errors import Refusal
 from adomnia.noise import SystemBits
 from adomnia.pricing.bills import error_in_words
 from adomnia.privacy.amounts import EPSILON_UNIT, show_down, show_up
-from adomnia.session.batch import Batch
 from adomnia.session.sharing import find_offer, price_same
 from adomnia.work import limit
 

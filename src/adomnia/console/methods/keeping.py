@@ -13,7 +13,7 @@ from adomnia.explaining.surfaces import reword, reword_lines
 from adomnia.messages.surfaces import Surface
 from adomnia.pricing.policies import sets_price
 from adomnia.privacy.amounts import EPSILON_UNIT
-from adomnia.session.release_checks import check_release_name
+from adomnia.releases.checks import check_release_name
 from adomnia.sql.reading.creating import SCHEMA
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from adomnia.accounting.meaning import posterior
 from adomnia.console.owner.meaning import PRIOR, ChanceMeaning, explain_amounts
 from adomnia.explaining.promises import coalitions, describe_coalition, format_probability, list_sizes
 from adomnia.privacy.amounts import show_down, show_up
+from adomnia.releases.charges import list_charges
 from adomnia.session.previewing import add_previews
-from adomnia.session.release_charges import list_charges
 
 if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog

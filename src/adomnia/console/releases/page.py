@@ -16,7 +16,7 @@ from adomnia.console.releases.pairs import assess, draw_pairs
 from adomnia.console.releases.release_lines import EVERYBODY, address_of_release, list_lines, open_for
 from adomnia.console.rendering import Page
 from adomnia.methods.registry import METHODS
-from adomnia.session.released import describe_origin
+from adomnia.releases.answering import describe_origin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from adomnia.asking.releasing import find_release, list_releases
 from adomnia.errors import Refusal
 from adomnia.session.askable import make_askable
-from adomnia.session.releasing import find_release, list_releases
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from adomnia.console.visits import Visit
+    from adomnia.releases.store import ReleaseEntry
     from adomnia.session.askable import AskableRelease
-    from adomnia.session.release_store import ReleaseEntry
 
 __all__ = ["ReleaseLine", "address_of_release", "list_lines", "open_for"]
 
