@@ -290,7 +290,7 @@ def test_a_uniform_number_that_leaves_two_levels_open_is_refined(monkeypatch):
 
 
 def test_what_stays_open_for_ever_is_a_failure(monkeypatch):
-    monkeypatch.setattr(module, "_powers", lambda rate, count, precision: ([0] * count, [1 << 2000] * count))
+    monkeypatch.setattr(module, "_falling_powers", lambda rate, count, precision: ([0] * count, [1 << 2000] * count))
     with pytest.raises(Failure):
         level([1, 2], Fraction(1), SeededBits("open"))
 
