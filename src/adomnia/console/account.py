@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
 
 from adomnia.api.access import Role
-from adomnia.api.models import token_record
+from adomnia.api.models import TokenReply
 from adomnia.api.problems import status_of
 from adomnia.api.routes.requests import address_of, run_in_pool, services_of, visitor_of
 from adomnia.api.routes.sign_in import cookie_of
@@ -77,7 +77,7 @@ async def _show(request: Request, secret: str = "", done: str = "", problem: Ref
     address = f"{request.url.scheme}://{request.headers.get('host', '')}"
 
     def read(visit: Visit) -> Page:
-        tokens = [token_record(each) for each in visit.services.access.tokens(visit.visitor.name)]
+        tokens = [TokenReply.record(each) for each in visit.services.access.tokens(visit.visitor.name)]
         filling = {
             "may": _PERMISSIONS[visit.visitor.role],
             "tokens": tokens,

@@ -17,7 +17,7 @@ from adomnia.methods.signatures import describe_kind
 from adomnia.releases.tables import SCHEMA, AttributeTable
 from adomnia.sql.values.aggregates import AGGREGATES
 from adomnia.sql.values.functions import NAMES
-from adomnia.wire.catalogs import catalog_record
+from adomnia.wire.catalogs import CatalogReply
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,7 +49,7 @@ async def ask_words(request: Request, dataset: str | None = None) -> Response:
 
 def list_words(catalog: Catalog, releases: Iterable[ReleaseEntry] = ()) -> dict[str, Any]:
     """Tables and releases with their columns, functions, and methods with their arguments."""
-    told = catalog_record(catalog)
+    told = CatalogReply.record(catalog)
     return {
         "dataset": catalog.name,
         "tables": [*map(_table, told["tables"]), *map(_view, told["views"]), *map(_release, releases)],
