@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Route as StarletteRoute
 
 from adomnia.api import models
-from adomnia.api.authorized_route import AuthorizedRoute
+from adomnia.api.authorization import AuthorizedRoute
 from adomnia.api.encoding import encode_json
 from adomnia.api.ledger_index import LedgerIndex
 from adomnia.api.middleware import RequestMiddleware
