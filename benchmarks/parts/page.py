@@ -21,10 +21,10 @@ COMPARED = 1_000_000  # rows: up to there docs/comparison.md has the peers
 FAR_ROWS, FAR_PEOPLE = 10**10, 10**8
 BUSY = 0.5  # of the cores, by the time a part began
 
-Kept = dict[str, Any]
+RowFilter = dict[str, Any]
 
 
-def render(kept: Kept) -> str:
+def render(kept: RowFilter) -> str:
     """The whole page."""
     parts = kept["parts"]
     written = [_opening(kept["machine"], parts)]
@@ -37,19 +37,19 @@ def render(kept: Kept) -> str:
     return "\n".join(written)
 
 
-def list_missed(kept: Kept) -> list[str]:
+def list_missed(kept: RowFilter) -> list[str]:
     """The bars that were missed, in words."""
     return [
         missed for name in NAMES if name in kept["parts"] for missed in _missed(name, _by_size(kept["parts"][name]))
     ]
 
 
-def ratio_of(question: Kept) -> float:
+def ratio_of(question: RowFilter) -> float:
     """How many times as long as raw an answer takes, beside its fixed cost."""
     return float(max(question["private_ms"] - question["fixed_ms"], 0) / question["raw_ms"])
 
 
-def _bar_of(engine: str, rows: int, question: Kept) -> float | None:
+def _bar_of(engine: str, rows: int, question: RowFilter) -> float | None:
     if rows < BARS_FROM:
         return None
     if question["name"] in BARRED:
@@ -57,7 +57,7 @@ def _bar_of(engine: str, rows: int, question: Kept) -> float | None:
     return EXPRESSION_BARS[engine] if question["name"] == EXPRESSION else None
 
 
-def _missed(engine: str, sizes: list[Kept]) -> Iterator[str]:
+def _missed(engine: str, sizes: list[RowFilter]) -> Iterator[str]:
     for size in sizes:
         for each in size["questions"]:
             most = _bar_of(engine, size["rows"], each)
@@ -71,7 +71,7 @@ def _missed(engine: str, sizes: list[Kept]) -> Iterator[str]:
             yield f"{NAMES[engine]}, {size['rows']:,} rows, index: {took}, {bar}"
 
 
-def _by_size(sizes: Kept) -> list[Kept]:
+def _by_size(sizes: RowFilter) -> list[RowFilter]:
     """What was found at each size, the smallest first."""
     return [sizes[rows]["found"] for rows in sorted(sizes, key=int)]
 
@@ -80,7 +80,7 @@ def _gib(size: float) -> str:
     return f"{size / 2**30:,.2f} GiB"
 
 
-def _opening(machine: dict[str, str], parts: Kept) -> str:
+def _opening(machine: dict[str, str], parts: RowFilter) -> str:
     lines = "\n".join(f"- {value}" for value in machine.values())
     measured = list(chain.from_iterable(sizes.values() for sizes in parts.values()))
     days = sorted({each["day"] for each in measured})
@@ -111,7 +111,7 @@ Measured on {when}:
 {beside}"""
 
 
-def _engine(name: str, sizes: Kept) -> str:
+def _engine(name: str, sizes: RowFilter) -> str:
     found = _by_size(sizes)
     rows = [
         f"| {size['rows']:,} | {each['name']} | {each['raw_ms']:,.1f} | {each['private_ms']:,.1f} | "
@@ -149,14 +149,14 @@ _MEMORY = {
 }
 
 
-def _index(engine: str, size: Kept) -> str:
+def _index(engine: str, size: RowFilter) -> str:
     index = size["index"]
     busiest = "" if engine == "postgres" else _gib(index["disk_bytes"])
     cells = [f"{size['rows']:,}", f"{size['people']:,}", f"{index['seconds']:,.1f}", _gib(index["memory_bytes"])]
     return "| " + " | ".join([*cells, busiest, _gib(index["index_bytes"])]) + " |"
 
 
-def _slope(points: list[Kept], at: str, what: str) -> tuple[float, float]:
+def _slope(points: list[RowFilter], at: str, what: str) -> tuple[float, float]:
     """Start and slope of the line nearest to the points."""
     slope, start = np.polyfit([point[at] for point in points], [point[what] for point in points], 1)
     return float(start), float(slope)
@@ -170,7 +170,7 @@ _UNITS = {
 }
 
 
-def _slopes(slopes: dict[str, list[Kept]]) -> str:
+def _slopes(slopes: dict[str, list[RowFilter]]) -> str:
     lines = []
     for name, (scale, said) in _UNITS.items():
         points = slopes[name]
@@ -193,7 +193,7 @@ straight line nearest to the points; one near zero is the noise of the machine.
 """
 
 
-def _plane(points: list[Kept], what: str) -> tuple[float, float, float]:
+def _plane(points: list[RowFilter], what: str) -> tuple[float, float, float]:
     """The plane nearest to the points: at none, and for one more row and one more person."""
     facts = np.array([[1.0, point["rows"], point["people"]] for point in points])
     found, *_ = np.linalg.lstsq(facts, np.array([float(point[what]) for point in points]), rcond=None)
@@ -206,7 +206,7 @@ def _reach(plane: tuple[float, float, float], rows: int, people: int) -> float:
     return start + max(row, 0.0) * rows + max(person, 0.0) * people
 
 
-def _far(slopes: dict[str, list[Kept]], parts: Kept, cores: int) -> str:
+def _far(slopes: dict[str, list[RowFilter]], parts: RowFilter, cores: int) -> str:
     points = [*slopes["rows"], *slopes["people"]]
     largest = max(point["rows"] for point in points)
     longer = log2(FAR_ROWS) / log2(largest)
@@ -234,7 +234,7 @@ to {FAR_ROWS:,} rows of {FAR_PEOPLE:,} people on DuckDB and this machine; a thou
 {_others(parts)}"""
 
 
-def _spill(parts: Kept) -> str:
+def _spill(parts: RowFilter) -> str:
     """What is on disk while the index is built, with as much for each row as the largest table took."""
     sizes = _by_size(parts.get("duckdb", {}))
     if not sizes:
@@ -243,7 +243,7 @@ def _spill(parts: Kept) -> str:
     return f", {far:,.2f} TiB while it is built if rows spill as {sizes[-1]['rows']:,} of them did"
 
 
-def _check_line(slopes: dict[str, list[Kept]], parts: Kept) -> str:
+def _check_line(slopes: dict[str, list[RowFilter]], parts: RowFilter) -> str:
     """How far the plane is from the largest that was measured."""
     sizes = _by_size(parts.get("duckdb", {}))
     if not sizes:
@@ -256,7 +256,7 @@ def _check_line(slopes: dict[str, list[Kept]], parts: Kept) -> str:
     )
 
 
-def _others(parts: Kept) -> str:
+def _others(parts: RowFilter) -> str:
     """The same for engines of which two sizes were measured, from the line through these."""
     lines = []
     for name in ("postgres", "spark"):
@@ -278,7 +278,7 @@ def _others(parts: Kept) -> str:
     return f"- The same from two sizes each, for the index and an answer on the cores of this one machine: {told}.\n"
 
 
-def _peers(sizes: Kept) -> str:
+def _peers(sizes: RowFilter) -> str:
     large = {rows: each for rows, each in sizes.items() if int(rows) > COMPARED}
     lines = "\n".join(
         f"| {each['rows']:,} | {each['name']} | {each['seconds']:.3f} | {each['seconds'] / found[0]['seconds']:.1f} | "

@@ -316,6 +316,30 @@ def test_the_interval_covers_what_it_says_and_a_narrower_one_does_not(name, conf
 
 
 @every_noise
+@pytest.mark.parametrize("parameter", ["1/9", "1/2", "2", "7", "3000"])
+def test_what_is_known_of_a_noise_is_what_its_definition_says(name, parameter):
+    """Its logarithms, its tail and its cumulants; of many integers, what is continuous has about the same ones."""
+    noise = NOISES[name](Fraction(parameter))
+    reach = reach_of(noise) + 1
+    if reach < 300:
+        chances = np.array([float(EXACT_LAWS[name](noise, k)) for k in range(-reach, reach + 1)])
+        places = np.arange(-reach, reach + 1, dtype=np.float64)
+        assert np.exp(noise.log_probability(places)) == pytest.approx(chances, rel=1e-12)
+        for k in (0, 1, 3):
+            assert noise.tail(k) == pytest.approx(float(chances[np.abs(places) > k].sum()), rel=1e-9, abs=1e-15)
+        variance = float(places**2 @ chances)
+        assert noise.cumulants.variance == pytest.approx(variance, rel=1e-12)
+        fourth = float(places**4 @ chances) - 3 * variance**2
+        assert noise.cumulants.fourth == pytest.approx(fourth, rel=1e-9, abs=1e-12 * (1 + variance**2))
+    else:
+        assert noise.continuous.cumulants == pytest.approx(noise.cumulants, rel=1e-6)
+    assert noise.continuous.deviation**2 == pytest.approx(noise.continuous.cumulants.variance)
+    assert noise.continuous.cumulants.variance >= noise.cumulants.variance
+    assert noise.family in type(noise).__name__
+    assert noise.size.split()[1].replace(",", "")[0].isdigit()
+
+
+@every_noise
 def test_the_interval_of_one_value_holds_as_often_as_it_says(name, seeded_bits):
     """False alarms below 1e-6: five standard deviations."""
     noise = bought(name)

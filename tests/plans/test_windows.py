@@ -11,9 +11,9 @@ import pytest
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.plans.cells import Cells
-from adomnia.plans.formulas import Formula, Order, Over, may_be_null
+from adomnia.plans.formulas import Formula, Order, WindowFunction, may_be_null
 from adomnia.plans.intervals import estimate_term
-from adomnia.plans.plan import Cut, Kept, Output, Plan
+from adomnia.plans.plan import Output, Plan, RowFilter, RowLimit
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Text
 from adomnia.sql.lower import lower
@@ -55,11 +55,11 @@ def known(values):
 
 
 def total(function="sum", term=N, stage=0, keys=(TRIAL,)):
-    return Over(function, (term,), keys, stage=stage)
+    return WindowFunction(function, (term,), keys, stage=stage)
 
 
 def rank(function, stage=0, descending=True):
-    return Over(function, (), (TRIAL,), (Order(N, descending),), stage)
+    return WindowFunction(function, (), (TRIAL,), (Order(N, descending),), stage)
 
 
 MANY = Formula(">", (N, Fraction(30)))
@@ -74,10 +74,10 @@ TERMS = {
     "rank": (rank("rank"), ()),
     "dense rank": (rank("dense_rank", descending=False), ()),
     "row number": (rank("row_number"), ()),
-    "total of the chosen": (total(stage=1), (Kept(MANY),)),
-    "mean of the chosen": (total("avg", stage=1), (Kept(MANY),)),
-    "number of the chosen": (Over("count", (), (TRIAL,), stage=1), (Kept(MANY),)),
-    "rank among the chosen": (rank("rank", stage=1), (Kept(MANY),)),
+    "total of the chosen": (total(stage=1), (RowFilter(MANY),)),
+    "mean of the chosen": (total("avg", stage=1), (RowFilter(MANY),)),
+    "number of the chosen": (WindowFunction("count", (), (TRIAL,), stage=1), (RowFilter(MANY),)),
+    "rank among the chosen": (rank("rank", stage=1), (RowFilter(MANY),)),
     "total of roots": (total("sum", Formula("sqrt", (N,))), ()),
     "case": (Formula("case", (MANY, Formula("round", (Formula("/", (N, Fraction(7))), Fraction(0))), N)), ()),
     "first root": (Formula("coalesce", (Formula("ln", (N,)), Formula("negative", (N,)))), ()),
@@ -100,7 +100,9 @@ def test_intervals_hold_what_the_exact_rows_would_give(name, truth, law):
     left = noisy.rows_at(len(choices)).cells
     there = np.zeros(TRIALS * 5, dtype=bool)
     there[left] = True
-    asked = ~np.isnan(wanted) & (there.reshape(TRIALS, 5) | (not term.order if isinstance(term, Over) else True))
+    asked = ~np.isnan(wanted) & (
+        there.reshape(TRIALS, 5) | (not term.order if isinstance(term, WindowFunction) else True)
+    )
     if "share" in name and truth == "nothing":
         asked &= False  # a part of nothing is no number
     holds = (lower <= wanted) & (wanted <= upper)
@@ -155,28 +157,28 @@ def test_ranks_of_ties_are_those_of_sql():
     values = np.array([[5, 3, 5, 1, 3]])
     plan = Plan(None, (Column("trial", Text(("t",))), GROUP), ())
     cells = Cells(plan, known(values))
-    ranked = {name: Over(name, (), (), (Order(N, True),)) for name in ("rank", "dense_rank", "row_number")}
+    ranked = {name: WindowFunction(name, (), (), (Order(N, True),)) for name in ("rank", "dense_rank", "row_number")}
     assert cells.values_of(ranked["rank"]).tolist() == [1, 3, 1, 5, 3]
     assert cells.values_of(ranked["dense_rank"]).tolist() == [1, 2, 1, 3, 2]
     assert cells.values_of(ranked["row_number"]).tolist() == [1, 3, 2, 5, 4]
 
 
 def test_of_rows_that_a_limit_chose_nothing_is_known():
-    plan = Plan(None, (Column("trial", Text(("t",))), GROUP), (), inner=(Cut((Order(N, True),), 2, 0),))
+    plan = Plan(None, (Column("trial", Text(("t",))), GROUP), (), inner=(RowLimit((Order(N, True),), 2, 0),))
     cells = Cells(plan, counted(np.array([[5, 3, 9, 1, 3]]), LAWS["laplace"]))
-    found = {name: cells[Over(name, (N,), stage=1)] for name in ("sum", "avg", "min", "max")}
+    found = {name: cells[WindowFunction(name, (N,), stage=1)] for name in ("sum", "avg", "min", "max")}
     assert [each.values[0, 0] for each in found.values()] == [14, 7, 5, 9]
     assert all(np.isinf(end).all() for each in found.values() for end in each.interval(0.95, 1))
-    ends = cells[Over("rank", (), (), (Order(N),), 1)].interval(0.95, 1)
+    ends = cells[WindowFunction("rank", (), (), (Order(N),), 1)].interval(0.95, 1)
     assert (ends[0][0].tolist(), ends[1][0].tolist()) == ([1] * 5, [5] * 5)
     assert "LIMIT" in found["sum"].method
 
 
 def test_of_no_rows_a_total_is_null_and_their_number_zero():
-    plan = Plan(None, (Column("trial", Text(("t",))), GROUP), (), inner=(Kept(Formula(">", (N, Fraction(99)))),))
+    plan = Plan(None, (Column("trial", Text(("t",))), GROUP), (), inner=(RowFilter(Formula(">", (N, Fraction(99)))),))
     cells = Cells(plan, known(np.array([[5, 3, 9, 1, 3]])))
     for name in ("sum", "avg", "min", "max", "rank"):
-        over = Over(name, () if name == "rank" else (N,), (), (Order(N),) if name == "rank" else (), stage=1)
+        over = WindowFunction(name, () if name == "rank" else (N,), (), (Order(N),) if name == "rank" else (), stage=1)
         assert np.isnan(cells.values_of(over)).all()
         assert may_be_null(over) == (name != "rank")
-    assert cells.values_of(Over("count", stage=1)).tolist() == [0] * 5
+    assert cells.values_of(WindowFunction("count", stage=1)).tolist() == [0] * 5

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pytest
 
 from adomnia.messages.texts import write
-from adomnia.session.columns import KeyColumn
+from adomnia.plans.columns import KeyColumn
 from adomnia.wire.answers import answer_facts
 from adomnia.wire.tables import encode_arrow, encode_csv, facts_header
-from session.test_arrow import answer, measured
+from asking.test_arrow import answer, measured
 
 
 @pytest.fixture

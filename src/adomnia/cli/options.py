@@ -1,4 +1,4 @@
-"""What several commands take from the command line."""
+"""What several commands take from the command line, and what a command ends with."""
 
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
@@ -7,9 +7,11 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from adomnia.errors import Refusal
+from adomnia.errors import AdomniaError, Refusal, Unavailable
 from adomnia.messages.references import Flag
 from adomnia.messages.texts import Message
+
+REFUSED, FAILED, UNAVAILABLE = 2, 1, 3
 
 
 class Format(StrEnum):
@@ -64,3 +66,10 @@ def refuse_flag(  # noqa: PLR0913, PLR0917 - the parts of two sentences
 ) -> Refusal:
     """The refusal of what was typed behind a flag, or set in the shell, with what could be."""
     return Refusal(Message(Flag(name, written)), why, Message("write ", Flag(name, right), rest), code=code)
+
+
+def exit_code(error: AdomniaError) -> int:
+    """The exit code of an error."""
+    if isinstance(error, Unavailable):
+        return UNAVAILABLE
+    return REFUSED if isinstance(error, Refusal) else FAILED

@@ -26,15 +26,15 @@ from adomnia.engines.contract import Engine, Statement
 from adomnia.mechanisms.histograms import SecretHistogram
 from adomnia.mechanisms.secret import Secret
 from adomnia.noise import Bits, Integers
-from adomnia.plans.undeclared import Finding, Values
-from adomnia.privacy.aggregates import Histogram
-from adomnia.privacy.distances import Distances
-from adomnia.privacy.estimates import BlockEstimates
+from adomnia.plans.undeclared import KeyDiscovery, Values
 from adomnia.privacy.events import Composed, Event, Price
 from adomnia.privacy.losses import covers
-from adomnia.privacy.matrices import Combination
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Histogram
 from adomnia.privacy.sensitivity import Sensitivity
+from adomnia.privacy.transforms.distances import Distances
+from adomnia.privacy.transforms.estimates import BlockEstimates
+from adomnia.privacy.transforms.matrices import Combination
 from adomnia.statistics.contract import Measure, Measured, Result, Round, Statistic, Steps
 from adomnia.work import spend
 
@@ -46,7 +46,7 @@ class Measurer(Protocol):
 
     def measure(self, measures: Round) -> tuple[Measured, ...]: ...
 
-    def find(self, finding: Finding) -> tuple[Values, ...]: ...
+    def find(self, finding: KeyDiscovery) -> tuple[Values, ...]: ...
 
 
 def drive(statistics: Sequence[tuple[Statistic, Price]], measurer: Measurer) -> list[Result]:
@@ -167,7 +167,7 @@ class Executor:
                 exact[query] = self._tables[query].spread(query.shape)
         return exact
 
-    def find(self, finding: Finding) -> tuple[Values, ...]:
+    def find(self, finding: KeyDiscovery) -> tuple[Values, ...]:
         self._spend([finding.threshold.event(finding.query.sensitivity())])
         ((_, statement),) = self._statements.of([finding.query])
         names = discover_keys(self._engine, statement, finding, self._bits)

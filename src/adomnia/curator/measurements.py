@@ -16,7 +16,7 @@ import numpy as np
 
 from adomnia.noise import Integers
 from adomnia.plans.canonical import canonical
-from adomnia.plans.undeclared import Finding, Values
+from adomnia.plans.undeclared import KeyDiscovery, Values
 from adomnia.privacy.keys import Label
 from adomnia.statistics.contract import Measure, Measured, Round
 from adomnia.version import __version__
@@ -47,7 +47,7 @@ class Record:
         self.values += [each.values for each in measured]
         self.rounds = [*(self.rounds or ()), digest_round(measures)]
 
-    def add_names(self, finding: Finding, names: tuple[Values, ...]) -> None:
+    def add_names(self, finding: KeyDiscovery, names: tuple[Values, ...]) -> None:
         """Keep the values of keys that were found."""
         self.names.append(names)
         self.rounds = [*(self.rounds or ()), digest_finding(finding)]
@@ -87,7 +87,7 @@ class Replayer:
         self._check(digest_round, measures)
         return tuple(Measured(self._next(each), each.mechanism) for each in measures)
 
-    def find(self, finding: Finding) -> tuple[Values, ...]:
+    def find(self, finding: KeyDiscovery) -> tuple[Values, ...]:
         self._check(digest_finding, finding)
         return self._names.popleft()
 
@@ -96,7 +96,7 @@ class Replayer:
         if self._rounds:
             raise ChangedRoundError
 
-    def _check(self, digest: Callable[[Any], str], asked: Round | Finding) -> None:
+    def _check(self, digest: Callable[[Any], str], asked: Round | KeyDiscovery) -> None:
         if self._rounds is not None and (not self._rounds or self._rounds.popleft() != digest(asked)):
             raise ChangedRoundError
 
@@ -112,7 +112,7 @@ def digest_round(measures: Round) -> str:
     return sha256(canonical(tuple((each.query, each.mechanism) for each in measures))).hexdigest()
 
 
-def digest_finding(finding: Finding) -> str:
+def digest_finding(finding: KeyDiscovery) -> str:
     """The same for the values of keys that are found."""
     return sha256(canonical((finding.query, finding.threshold))).hexdigest()
 

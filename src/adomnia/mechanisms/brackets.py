@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from math import sqrt
 from typing import ClassVar, TypeAlias, final
 
 import numpy as np
@@ -41,11 +40,11 @@ from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.mechanisms.ranks import Target
 from adomnia.mechanisms.round_numbers import RoundNumbers
 from adomnia.noise import Bits, Integers, add, discrete_gaussian, discrete_laplace
-from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Concentrated, Price, Pure
 from adomnia.privacy.kinds import LATER
 from adomnia.privacy.queries import Form, Query
+from adomnia.privacy.scans import Histogram
 from adomnia.privacy.sensitivity import Sensitivity
 
 Counting: TypeAlias = DiscreteLaplace | DiscreteGaussian
@@ -161,7 +160,7 @@ class Brackets:
     @cached_property
     def _sharpness(self) -> Sharpness:
         power = 1.0 if isinstance(self.price, Pure) else 0.5
-        return Sharpness(float(1 / self._rate(Fraction(1))), deviation_of(self._noise(Fraction(1), 1)), power)
+        return Sharpness(float(1 / self._rate(Fraction(1))), self._noise(Fraction(1), 1).continuous.deviation, power)
 
     def plan(self, rows: int) -> Plan | None:
         """What to choose where there are about so many rows."""
@@ -321,8 +320,3 @@ def _add(exact: Sequence[int] | Integers, noise: Counting, bits: Bits) -> list[i
     else:
         drawn = discrete_gaussian(noise.variance, shape, bits)
     return [int(each) for each in add(np.asarray(exact, dtype=np.int64), drawn)]
-
-
-def deviation_of(noise: Counting) -> float:
-    """The standard deviation of one count, or a little more."""
-    return sqrt(2) * float(noise.scale) if isinstance(noise, DiscreteLaplace) else sqrt(noise.variance)

@@ -1,6 +1,7 @@
 """What every mechanism promises: joining the registry claims it, and the contract tests hold the class to it."""
 
-from typing import Any, ClassVar, Protocol, Self, TypeAlias, runtime_checkable
+from math import sqrt
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,8 @@ from adomnia.privacy.queries import Form, Query
 from adomnia.privacy.sensitivity import Sensitivity
 
 PriceKind: TypeAlias = type[Price] | type[Approximate]
+Tails: TypeAlias = Literal["gaussian", "laplace"]
+Floats: TypeAlias = NDArray[np.float64]
 
 
 class Mechanism(Protocol):
@@ -52,8 +55,45 @@ class OfHistogram(Numeric, Protocol):
         ...
 
 
+class Cumulants(NamedTuple):
+    """The variance and the fourth cumulant: of independent noises they add up."""
+
+    variance: float
+    fourth: float
+
+
+class Continuous(NamedTuple):
+    """The Laplace or normal distribution that noise has once every integer is spread evenly over a unit, about.
+
+    It is never narrower than the noise: intervals of sums of noises are read off it. Its `scale` is Laplace's, or the
+    standard deviation of the normal one.
+
+    >>> Continuous("laplace", 3.0).cumulants
+    Cumulants(variance=18.0, fourth=972.0)
+    """
+
+    tails: Tails
+    scale: float
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation."""
+        return sqrt(2) * self.scale if self.tails == "laplace" else self.scale
+
+    @property
+    def cumulants(self) -> Cumulants:
+        """Those of this distribution: a little more than those of the noise."""
+        square = self.scale**2
+        return Cumulants(2 * square, 12 * square**2) if self.tails == "laplace" else Cumulants(square, 0.0)
+
+
 class Noise(Numeric, Protocol):
-    """Additive integer noise, independent on each coordinate."""
+    """Additive integer noise, symmetric, and independent on each coordinate.
+
+    All that is known of a noise is said here: nobody outside of `mechanisms` and `distributions` asks for its class.
+    """
+
+    family: ClassVar[str]  # what it is called: Laplace
 
     @classmethod
     def calibrated(cls, sensitivity: Sensitivity, price: Price) -> Self:
@@ -68,8 +108,31 @@ class Noise(Numeric, Protocol):
         """P[noise = k]; what the sampler and the guarantee are tested against."""
         ...
 
+    def log_probability(self, k: Floats) -> Floats:
+        """The logarithm of P[noise = k], and of a smooth function in between."""
+        ...
+
+    def tail(self, k: int) -> float:
+        """P[|noise| > k] for k >= 0."""
+        ...
+
     def interval(self, confidence: float, cells: int = 1) -> Interval:
         """The narrowest interval around a noisy value that holds the exact one; around all of `cells` at once."""
+        ...
+
+    @property
+    def size(self) -> str:
+        """Its parameter in words, rounded up: scale 20."""
+        ...
+
+    @property
+    def cumulants(self) -> Cumulants:
+        """The exact ones of the integers."""
+        ...
+
+    @property
+    def continuous(self) -> Continuous:
+        """What stands for it in sums of many noises."""
         ...
 
 
@@ -85,6 +148,6 @@ class Selection(Numeric, Protocol):
         """The index of the chosen candidate."""
         ...
 
-    def probabilities(self, scores: Integers) -> NDArray[np.float64]:
-        """The law of the choice; what the sampler and the guarantee are tested against."""
+    def probabilities(self, scores: Integers) -> Floats:
+        """The distribution of the choice; what the sampler and the guarantee are tested against."""
         ...

@@ -2,19 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import prod
-from typing import TYPE_CHECKING, Self
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.errors import Failure
 from adomnia.mechanisms.histograms import Buckets, Flow, Known, Rows
+from adomnia.mechanisms.ranks import Target
 from adomnia.mechanisms.round_numbers import RoundNumbers
 from adomnia.noise import Bits, draw_below, geometric, level
-
-if TYPE_CHECKING:
-    from adomnia.mechanisms.quantiles import Quantiles
 
 _MOST_TRIALS = 1000  # each fails with a chance of 2/3 at most
 
@@ -161,21 +160,39 @@ class _Ladder:
         return pieces.find(int(self.order[at]), int(self.ends[at]) - 1 - place)
 
 
+class Choice(Protocol):
+    """What values are drawn by: how far ranks are from targets, in parts of a score that cost a rate each."""
+
+    @property
+    def targets(self) -> tuple[Target, ...]: ...
+    @property
+    def values(self) -> int: ...
+    @property
+    def rounds(self) -> RoundNumbers | None: ...
+    @property
+    def part(self) -> Fraction: ...
+    @property
+    def stride(self) -> int: ...
+    @property
+    def levels(self) -> int: ...
+    def losses(self, lower: Rows, upper: Rows) -> list[Rows]: ...
+
+
 class Draw:
     """The choice in one cell, from as much of its histogram as it takes: an open bucket is as near as it could be.
 
     Every trial proposes by what is known and accepts by the truth, so that what is known does not show in the choice.
     """
 
-    def __init__(self, law: "Quantiles", known: Known, segment: Segment) -> None:
-        self._law, self._known, self._segment = law, known, segment
+    def __init__(self, choice: Choice, known: Known, segment: Segment) -> None:
+        self._choice, self._known, self._segment = choice, known, segment
         self._limit = -1
-        self.chosen = [segment.first] * len(law.targets)
+        self.chosen = [segment.first] * len(choice.targets)
         self.arrange()
 
     def near(self) -> Buckets:
         """The open buckets that may well be drawn from: to begin with all of those saves looking twice."""
-        limit = self._base + self._law.stride * self._law.levels
+        limit = self._base + self._choice.stride * self._choice.levels
         return self._buckets(np.flatnonzero(np.min(self._losses, axis=0) <= limit))
 
     def drawn(self, bits: Bits) -> Buckets:
@@ -189,20 +206,20 @@ class Draw:
 
     def arrange(self) -> None:
         """Take what is known by now."""
-        law = self._law
-        pieces = self._pieces = Pieces.of(self._segment, self._known, law.rounds)
-        self._losses = law.losses(pieces.lower, pieces.upper)
-        sizes = [_counted(pieces.sizes, target.beyond * law.values) for target in law.targets]
+        choice = self._choice
+        pieces = self._pieces = Pieces.of(self._segment, self._known, choice.rounds)
+        self._losses = choice.losses(pieces.lower, pieces.upper)
+        sizes = [_counted(pieces.sizes, target.beyond * choice.values) for target in choice.targets]
         self._base = max(int(losses[size > 0].min()) for losses, size in zip(self._losses, sizes, strict=True))
-        steps = [np.clip((losses - self._base) // law.stride, 0, law.levels - 1) for losses in self._losses]
-        self._ladders = [_Ladder.of(*each, law.levels) for each in zip(steps, sizes, strict=True)]
+        steps = [np.clip((losses - self._base) // choice.stride, 0, choice.levels - 1) for losses in self._losses]
+        self._ladders = [_Ladder.of(*each, choice.levels) for each in zip(steps, sizes, strict=True)]
         self._copies = list(map(prod, zip(*(ladder.reached for ladder in self._ladders), strict=True)))
 
     def _propose(self, bits: Bits) -> None:
-        part, stride = self._law.part, self._law.stride
+        part, stride = self._choice.part, self._choice.stride
         reached = level(self._copies, part * stride, bits)
         self._limit = self._base + stride * reached + int(geometric(1 / part, (), bits)) % stride
-        at = min(reached, self._law.levels - 1)
+        at = min(reached, self._choice.levels - 1)
         self.chosen = [ladder.value(draw_below(ladder.reached[at], bits), self._pieces) for ladder in self._ladders]
 
     def _buckets(self, pieces: NDArray[np.intp]) -> Buckets:
@@ -210,9 +227,9 @@ class Draw:
         return sorted({int(start) // self._segment.parts >> self._known.shift for start in self._pieces.starts[open_]})
 
 
-def choose(law: "Quantiles", known: Known, segment: Segment, bits: Bits) -> Flow:
-    """Draw values for all targets of a law, asking for what must be looked into."""
-    draw = Draw(law, known, segment)
+def choose(choice: Choice, known: Known, segment: Segment, bits: Bits) -> Flow:
+    """Draw values for all targets of a choice, asking for what must be looked into."""
+    draw = Draw(choice, known, segment)
     while wanted := draw.drawn(bits):
         yield wanted
         draw.arrange()

@@ -3,22 +3,24 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from math import erfc, exp, pi, sqrt
+from math import erfc, exp, log, pi, sqrt
 from typing import ClassVar, Self, final
 
 import numpy as np
 
-from adomnia.mechanisms.contract import PriceKind
+from adomnia.mechanisms.contract import Continuous, Cumulants, Floats, PriceKind
 from adomnia.mechanisms.gaussian_tail import exact_delta, least_variance
 from adomnia.mechanisms.interval import Interval, narrowest
 from adomnia.mechanisms.secret import Secret
 from adomnia.noise import Bits, Integers, add, discrete_gaussian, gaussian_variance
-from adomnia.privacy.amounts import DELTA_UNIT, Number, positive, round_up, whole
+from adomnia.privacy.amounts import DELTA_UNIT, Number, positive, round_up, show_up, whole
+from adomnia.privacy.enclosures import sqrt_up
 from adomnia.privacy.events import Approximate, Concentrated, Price
 from adomnia.privacy.queries import Form, Query
 from adomnia.privacy.sensitivity import Sensitivity
 
 _SUMMED_DEVIATION = 2048
+_LISTED_DEVIATION = 8  # from here on its cumulants are those of the normal distribution, as far as doubles can tell
 
 
 @final
@@ -38,6 +40,7 @@ class DiscreteGaussian:
     tag: ClassVar[str] = "DiscreteGaussian"
     prices: ClassVar[tuple[PriceKind, ...]] = (Concentrated,)
     reads: ClassVar[Form] = "cells"
+    family: ClassVar[str] = "Gaussian"
 
     variance: Fraction
 
@@ -65,7 +68,7 @@ class DiscreteGaussian:
         return Concentrated(sensitivity.l2_squared / (2 * self.variance))
 
     def scalar_event(self, distance: int, epsilon: Number) -> Approximate:
-        """What one release of one integer costs at that epsilon, by the exact tail of this law."""
+        """What one release of one integer costs at that epsilon, by its exact tail."""
         exact = positive(epsilon, "DiscreteGaussian", "epsilon")
         shift = whole(distance, "DiscreteGaussian", "distance")
         units = round_up(exact_delta(self.variance, shift, exact), DELTA_UNIT)
@@ -81,8 +84,28 @@ class DiscreteGaussian:
     def probability(self, k: int) -> float:
         return exp(-float(Fraction(k * k) / (2 * self.variance))) / self._total
 
+    def log_probability(self, k: Floats) -> Floats:
+        return np.asarray(-(k**2) / (2 * float(self.variance)) - log(self._total))
+
     def interval(self, confidence: float, cells: int = 1) -> Interval:
         return _find_interval(self, confidence, cells)
+
+    @property
+    def size(self) -> str:
+        return f"deviation {show_up(sqrt_up(self.variance))}"
+
+    @cached_property
+    def cumulants(self) -> Cumulants:
+        if self._deviation >= _LISTED_DEVIATION:
+            return Cumulants(float(self.variance), 0.0)
+        places = np.arange(1, 2 + int(10 * self._deviation), dtype=np.float64)
+        chances = 2 * np.exp(self.log_probability(places))
+        variance = float(places**2 @ chances)
+        return Cumulants(variance, float(places**4 @ chances) - 3 * variance**2)
+
+    @property
+    def continuous(self) -> Continuous:
+        return Continuous("gaussian", self._deviation)
 
     @cached_property
     def _deviation(self) -> float:
@@ -95,8 +118,8 @@ class DiscreteGaussian:
             return 1 + 2 * self._weight_above(0)
         return sqrt(2 * pi) * self._deviation
 
-    def _tail(self, k: int) -> float:
-        """P[|noise| > k]: summed, or by Euler and Maclaurin where the sum is long and their remainder below 1e-15."""
+    def tail(self, k: int) -> float:
+        """Summed, or by Euler and Maclaurin where the sum is long and their remainder below 1e-15."""
         if self._deviation < _SUMMED_DEVIATION:
             return 2 * self._weight_above(k) / self._total
         start = (k + 1) / self._deviation
@@ -109,6 +132,6 @@ class DiscreteGaussian:
         return float(np.exp(-(terms**2) / (2 * float(self.variance))).sum())
 
 
-@lru_cache(maxsize=256)  # one law is looked at before it is paid for, and again for every answer at its price
+@lru_cache(maxsize=256)  # one noise is looked at before it is paid for, and again for every answer at its price
 def _find_interval(noise: DiscreteGaussian, confidence: float, cells: int) -> Interval:
-    return narrowest(noise._tail, confidence, cells)
+    return narrowest(noise.tail, confidence, cells)

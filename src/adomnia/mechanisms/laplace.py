@@ -3,17 +3,22 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import exp, tanh
+from math import exp, log, sinh, tanh
 from typing import ClassVar, Self, final
 
-from adomnia.mechanisms.contract import PriceKind
+import numpy as np
+
+from adomnia.mechanisms.contract import Continuous, Cumulants, Floats, PriceKind
 from adomnia.mechanisms.interval import Interval, narrowest
 from adomnia.mechanisms.secret import Secret
 from adomnia.noise import Bits, Integers, add, discrete_laplace, laplace_scale
+from adomnia.privacy.amounts import show_up
 from adomnia.privacy.events import Price, Pure
 from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.queries import Form, Query
 from adomnia.privacy.sensitivity import Sensitivity
+
+_LARGEST_RATE = 500.0  # beyond it no noise is ever seen, and squares leave the range of doubles
 
 
 @final
@@ -34,6 +39,7 @@ class DiscreteLaplace:
     tag: ClassVar[str] = "DiscreteLaplace"
     prices: ClassVar[tuple[PriceKind, ...]] = (Pure,)
     reads: ClassVar[Form] = "cells"
+    family: ClassVar[str] = "Laplace"
 
     scale: Fraction
 
@@ -67,8 +73,26 @@ class DiscreteLaplace:
     def interval(self, confidence: float, cells: int = 1) -> Interval:
         return _find_interval(self, confidence, cells)
 
-    def _tail(self, k: int) -> float:
-        """P[|noise| > k] = 2 a**(k + 1) / (1 + a) with a = exp(-1 / scale)."""
+    @property
+    def size(self) -> str:
+        return f"scale {show_up(self.scale)}"
+
+    @property
+    def cumulants(self) -> Cumulants:
+        """The difference of two geometric numbers has the variance v = 2 a / (1 - a)**2, and v + 3 v**2."""
+        variance = 0.5 / sinh(min(float(1 / self.scale), _LARGEST_RATE) / 2) ** 2
+        return Cumulants(variance, variance * (1 + 3 * variance))
+
+    @property
+    def continuous(self) -> Continuous:
+        return Continuous("laplace", float(self.scale))
+
+    def log_probability(self, k: Floats) -> Floats:
+        rate = float(1 / self.scale)
+        return np.asarray(log(tanh(rate / 2)) - np.abs(k) * rate)
+
+    def tail(self, k: int) -> float:
+        """2 a**(k + 1) / (1 + a) with a = exp(-1 / scale)."""
         return 2 * exp(-float((k + 1) / self.scale)) / (1 + exp(-float(1 / self.scale)))
 
 
@@ -77,6 +101,6 @@ def _find_noise(distance: Fraction, price: Price) -> DiscreteLaplace:
     return DiscreteLaplace.calibrated(Sensitivity(distance), price)
 
 
-@lru_cache(maxsize=256)  # one law is looked at before it is paid for, and again for every answer at its price
+@lru_cache(maxsize=256)  # one noise is looked at before it is paid for, and again for every answer at its price
 def _find_interval(noise: DiscreteLaplace, confidence: float, cells: int) -> Interval:
-    return narrowest(noise._tail, confidence, cells)
+    return narrowest(noise.tail, confidence, cells)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adomnia.plans.formulas import Grouping, Keyed, Order, Over, Term
+from adomnia.plans.formulas import Grouping, Keyed, Order, Term, WindowFunction
 from adomnia.plans.functions import KEY_COMPARISONS, UNKNOWN, noisy_values
-from adomnia.plans.plan import Choice, Cut, Kept, Plan
+from adomnia.plans.plan import Choice, Plan, RowFilter, RowLimit
 from adomnia.plans.ranks import sort_cells
 from adomnia.plans.windows import LeftRows, estimate_over, with_values
 from adomnia.privacy.keys import Key, key_cells, key_values
@@ -46,7 +46,7 @@ class Cells(dict[Any, Estimate]):
                 self[leaf] = _exact(self._compared(leaf))
             case Grouping(key=key):
                 self[leaf] = _exact(np.full(self.shape, float(key not in self.kept)))
-            case Over():
+            case WindowFunction():
                 self[leaf] = estimate_over(leaf, self)
             case _:
                 raise KeyError(leaf)
@@ -81,9 +81,9 @@ class Cells(dict[Any, Estimate]):
 
     def _choose(self, choice: Choice, cells: NDArray[np.intp]) -> NDArray[np.intp]:
         match choice:
-            case Kept(condition=condition):
+            case RowFilter(condition=condition):
                 return np.asarray(cells[self.values_of(condition)[cells] == 1])
-            case Cut(order=order, limit=limit, offset=offset):
+            case RowLimit(order=order, limit=limit, offset=offset):
                 return sort_cells(cells, [(each, self.sort_values(each)) for each in order])[offset:][:limit]
         return self._choose_once(choice.keys, cells)
 

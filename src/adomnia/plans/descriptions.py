@@ -4,30 +4,12 @@ from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from fractions import Fraction
 
-from adomnia.plans.formulas import DATE, Formula, Grouping, Keyed, Order, Over, Term
-from adomnia.plans.plan import Choice, Cut, Kept, Output, Plan
-from adomnia.privacy.aggregates import (
-    Aggregate,
-    DistinctValues,
-    Histogram,
-    NonNull,
-    Own,
-    OwnChoice,
-    OwnExtreme,
-    OwnMedian,
-    OwnSpread,
-    People,
-    Rows,
-    Total,
-    values_of,
-)
-from adomnia.privacy.distances import Distances
+from adomnia.plans.formulas import DATE, Formula, Grouping, Keyed, Order, Term, WindowFunction
+from adomnia.plans.plan import Choice, Output, Plan, RowFilter, RowLimit
 from adomnia.privacy.domains import Numbers
-from adomnia.privacy.estimates import BlockEstimates, EstimateCounts
 from adomnia.privacy.expressions import Call, Column, Expression, Literal, columns_of, conjuncts, quote_name
 from adomnia.privacy.keys import Bucket, Key, Label, Names
 from adomnia.privacy.kinds import Boolean
-from adomnia.privacy.matrices import Combination
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import (
     Join,
@@ -45,6 +27,24 @@ from adomnia.privacy.relations import (
     Union,
     Where,
 )
+from adomnia.privacy.scans import (
+    Aggregate,
+    DistinctValues,
+    Histogram,
+    NonNull,
+    Own,
+    OwnChoice,
+    OwnExtreme,
+    OwnMedian,
+    OwnSpread,
+    People,
+    Rows,
+    Total,
+    values_of,
+)
+from adomnia.privacy.transforms.distances import Distances
+from adomnia.privacy.transforms.estimates import BlockEstimates, EstimateCounts
+from adomnia.privacy.transforms.matrices import Combination
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Statistic
 from adomnia.statistics.presence import is_parted
@@ -77,7 +77,7 @@ def describe_plan(plan: Plan) -> str:
     outputs = ", ".join(_output(output, rows) for output in plan.outputs)
     having = f" HAVING {describe_term(plan.having, rows)}" if plan.having is not None else ""
     inner = "".join(_choice(choice, rows) for choice in plan.inner)
-    cut = _cut(Cut(plan.order, plan.limit, plan.offset), rows)
+    cut = _cut(RowLimit(plan.order, plan.limit, plan.offset), rows)
     return f"{describe_relation(rows)}{keys}{sets}: {outputs}{inner}{having}{cut}"
 
 
@@ -88,14 +88,14 @@ def describe_set(keys: tuple[Key, ...]) -> str:
 
 def _choice(choice: Choice, rows: Relation) -> str:
     match choice:
-        case Kept(condition=condition):
+        case RowFilter(condition=condition):
             return f" THEN WHERE {describe_term(condition, rows)}"
-        case Cut():
+        case RowLimit():
             return f" THEN{_cut(choice, rows)}"
     return f" THEN ONCE BY {describe_set(choice.keys)}"
 
 
-def _cut(cut: Cut, rows: Relation) -> str:
+def _cut(cut: RowLimit, rows: Relation) -> str:
     order = f" ORDER BY {', '.join(_order(order, rows) for order in cut.order)}" if cut.order else ""
     limit = f" LIMIT {cut.limit}" if cut.limit is not None else ""
     return order + limit + (f" OFFSET {cut.offset}" if cut.offset else "")
@@ -130,7 +130,7 @@ def describe_term(term: Term, rows: Relation | None = None) -> str:  # noqa: PLR
             return f"({describe_key(key)} {term.sign} {_label(value)})"
         case Grouping(key=key):
             return f"GROUPING({_key_name(key)})"
-        case Over():
+        case WindowFunction():
             return _over(term, rows)
         case Formula():
             return _formula(term, rows)
@@ -157,7 +157,7 @@ def _formula(term: Formula, rows: Relation | None) -> str:  # noqa: PLR0911 - on
     return f"{term.function.upper()}({', '.join(words)})"
 
 
-def _over(term: Over, rows: Relation | None) -> str:
+def _over(term: WindowFunction, rows: Relation | None) -> str:
     by = f"BY {', '.join(map(_key_name, term.keys))}" if term.keys else ""
     order = f"ORDER BY {', '.join(_order(order, rows) for order in term.order)}" if term.order else ""
     counted = "*" if term.function == "count" else ""

@@ -11,7 +11,7 @@ from adomnia.statistics.contract import Statistic
 DATE = "date"  # the function that reads a number of days as a date
 COMPARISONS = ("=", "<>", "<", "<=", ">", ">=")
 
-Term: TypeAlias = Union[Statistic, "Formula", "Over", "Keyed", "Grouping", Fraction]
+Term: TypeAlias = Union[Statistic, "Formula", "WindowFunction", "Keyed", "Grouping", Fraction]
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Over:
+class WindowFunction:
     """A function of all rows of the answer that have the same values of some keys: a total, an extreme or a rank.
 
     Its rows are those that the first choices of the plan leave, so many as `stage` says. A rank has an order, a count
@@ -74,7 +74,7 @@ def parts_of(term: Term) -> tuple[Term, ...]:
     """The terms that a term is computed from."""
     if isinstance(term, Formula):
         return term.terms
-    if isinstance(term, Over):
+    if isinstance(term, WindowFunction):
         return (*term.terms, *(each.by for each in term.order if not isinstance(each.by, Key)))
     return ()
 
@@ -98,7 +98,7 @@ def leaves_of(term: Term) -> Iterator[Term]:
 def statistics_of(term: Term) -> Iterator[Statistic]:
     """The statistics of a term, as often as they are written."""
     for part in walk(term):
-        if not isinstance(part, Formula | Over | Keyed | Grouping | Fraction):
+        if not isinstance(part, Formula | WindowFunction | Keyed | Grouping | Fraction):
             yield part
 
 
@@ -109,7 +109,7 @@ def list_compared(condition: Term) -> Iterator[Term]:
             yield from list_compared(part)
     elif isinstance(condition, Formula):
         yield from condition.terms
-    elif isinstance(condition, Over):
+    elif isinstance(condition, WindowFunction):
         yield condition
 
 
@@ -126,7 +126,7 @@ def map_leaves(
             return Formula(function, tuple(map_leaves(part, statistics, keys) for part in terms))
         case Keyed(key=key) | Grouping(key=key):
             return replace(term, key=keys(key))
-        case Over(terms=terms, order=order):
+        case WindowFunction(terms=terms, order=order):
             return replace(
                 term,
                 terms=tuple(map_leaves(part, statistics, keys) for part in terms),
@@ -153,7 +153,7 @@ def count_nodes(term: Term) -> int:
 
 def is_linear(term: Term) -> bool:
     """Whether a term is a sum of statistics times constants: how wide its box is depends on no value."""
-    if isinstance(term, Over):
+    if isinstance(term, WindowFunction):
         return term.function == "sum" and all(map(is_linear, term.terms))
     if not isinstance(term, Formula):
         return not isinstance(term, Keyed | Grouping)
@@ -170,7 +170,7 @@ def is_linear(term: Term) -> bool:
 
 def may_be_null(term: Term) -> bool:  # noqa: PLR0911 - one for each kind of function
     """Whether a term can be NULL at all: noisy values never are, but functions of them may be."""
-    if isinstance(term, Over):
+    if isinstance(term, WindowFunction):
         return bool(term.terms) and term.function != "count"
     if not isinstance(term, Formula):
         return False

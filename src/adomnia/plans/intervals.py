@@ -18,11 +18,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from adomnia.plans.boxes import find_box, find_limits
-from adomnia.plans.formulas import DATE, Formula, Grouping, Keyed, Over, Term, leaves_of, walk
+from adomnia.plans.formulas import DATE, Formula, Grouping, Keyed, Term, WindowFunction, leaves_of, walk
 from adomnia.plans.functions import noisy_values
 from adomnia.plans.lines import Line, find_line
 from adomnia.plans.smoothness import find_propagation
-from adomnia.statistics.contract import Bounds, Estimate, Floats
+from adomnia.statistics.contract import Bounds, Estimate, Floats, join_about
 from adomnia.statistics.linear import linear
 from adomnia.statistics.ratios import left_open_by, quotient_bounds
 from adomnia.statistics.rings import Ring
@@ -44,7 +44,7 @@ def estimate_term(source: Term, estimates: Mapping[Any, Estimate]) -> Estimate:
         return replace(estimate_term(source.terms[0], estimates), dates=True)
     values = noisy_values(source, estimates)
     pieces = list(_pieces(source, estimates))
-    dependent = any(isinstance(part, Over) for part in walk(source))
+    dependent = any(isinstance(part, WindowFunction) for part in walk(source))
 
     def interval(confidence: float, cells: int) -> Bounds:
         if not 0 < confidence < 1:
@@ -59,7 +59,8 @@ def estimate_term(source: Term, estimates: Mapping[Any, Estimate]) -> Estimate:
 
     joint = bool(pieces) and pieces[0][0] is source  # one piece, then
     method = "computed from noisy values, " + ("by the law of their noise" if joint else "each within its interval")
-    return Estimate(values, interval, method, _is_whole(source, estimates))
+    about = join_about(estimates[leaf] for leaf in leaves_of(source))
+    return Estimate(values, interval, method, _is_whole(source, estimates), about=about)
 
 
 def around(values: Floats, bounds: Bounds) -> Bounds:
@@ -130,7 +131,7 @@ def _shares_noise(term: Term, estimates: Mapping[Any, Estimate]) -> bool:
     """Whether two totals in a formula are of some of the same cells, in other ways than one within the other."""
     rings: dict[Hashable, set[Ring]] = {}
     for leaf in leaves_of(term):
-        for measured, _ in estimates[leaf].parts if isinstance(leaf, Over) else ():
+        for measured, _ in estimates[leaf].parts if isinstance(leaf, WindowFunction) else ():
             if measured.origin is not None and isinstance(measured.origin[1], Ring):
                 rings.setdefault(measured.origin[0].key, set()).add(measured.origin[1])
     return any(one.meets(other) for each in rings.values() for one, other in combinations(each, 2))

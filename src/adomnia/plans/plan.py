@@ -27,7 +27,7 @@ class Output:
 
 
 @dataclass(frozen=True)
-class Kept:
+class RowFilter:
     """A choice of rows: those for which a condition holds."""
 
     tag: ClassVar[str] = "Kept"
@@ -35,7 +35,7 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class Cut:
+class RowLimit:
     """A choice of rows: so many of them in an order."""
 
     tag: ClassVar[str] = "Cut"
@@ -45,14 +45,14 @@ class Cut:
 
 
 @dataclass(frozen=True)
-class Once:
+class DistinctRows:
     """A choice of rows: one for all that have the same values of some keys; of no keys one always, if of nothing."""
 
     tag: ClassVar[str] = "Once"
     keys: tuple[Key, ...]
 
 
-Choice: TypeAlias = Kept | Cut | Once
+Choice: TypeAlias = RowFilter | RowLimit | DistinctRows
 
 
 @hashed_once
@@ -119,7 +119,7 @@ class Plan:
     @property
     def choices(self) -> tuple[Choice, ...]:
         """The choices of rows in their order, but for the order and the limit of the answer itself."""
-        return self.inner if self.having is None else (*self.inner, Kept(self.having))
+        return self.inner if self.having is None else (*self.inner, RowFilter(self.having))
 
     @cached_property
     def terms(self) -> tuple[Term, ...]:
@@ -147,16 +147,16 @@ class Plan:
 
 def _list_terms(choice: Choice) -> Iterator[Key | Term]:
     match choice:
-        case Kept(condition=condition):
+        case RowFilter(condition=condition):
             yield from list_compared(condition)
-        case Cut(order=order):
+        case RowLimit(order=order):
             yield from (each.by for each in order)
 
 
 def _map_choice(choice: Choice, **changes: Any) -> Choice:  # noqa: ANN401 - as map_leaves takes them
     match choice:
-        case Kept(condition=condition):
-            return Kept(map_leaves(condition, **changes))
-        case Cut(order=order):
+        case RowFilter(condition=condition):
+            return RowFilter(map_leaves(condition, **changes))
+        case RowLimit(order=order):
             return replace(choice, order=tuple(map_order(each, **changes) for each in order))
-    return Once(tuple(map(changes.get("keys", lambda key: key), choice.keys)))
+    return DistinctRows(tuple(map(changes.get("keys", lambda key: key), choice.keys)))

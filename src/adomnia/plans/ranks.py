@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from adomnia.plans.cells import Cells
-    from adomnia.plans.formulas import Order, Over
+    from adomnia.plans.formulas import Order, WindowFunction
     from adomnia.plans.windows import Membership
     from adomnia.statistics.contract import Bounds, Floats
 
@@ -33,7 +33,7 @@ def sort_cells(cells: NDArray[np.intp], by: list[tuple[Order, Floats]]) -> NDArr
     return cells
 
 
-def rank_values(over: Over, cells: Cells, rows: NDArray[np.intp], groups: NDArray[np.intp]) -> Floats:
+def rank_values(over: WindowFunction, cells: Cells, rows: NDArray[np.intp], groups: NDArray[np.intp]) -> Floats:
     """The rank of each row among those of its group; NULL in cells that are no row."""
     rows = np.sort(rows)
     by = [(order, cells.sort_values(order)) for order in over.order]
@@ -62,7 +62,7 @@ def _number(function: str, begins: NDArray[np.bool_], changes: NDArray[np.bool_]
     return np.asarray(counted - counted[first] + 1)
 
 
-def rank_bounds(over: Over, cells: Cells, members: Membership, each: float) -> Bounds | None:
+def rank_bounds(over: WindowFunction, cells: Cells, members: Membership, each: float) -> Bounds | None:
     """The least and the greatest rank, where every row is within its interval; None where one of them may be NULL."""
     first = over.order[0]
     if isinstance(first.by, Key):

@@ -28,7 +28,7 @@ Values: TypeAlias = tuple[Label, ...]  # one of each open key
 
 
 @dataclass(frozen=True)
-class Finding:
+class KeyDiscovery:
     """How the values of open keys are found: people are counted, and values that enough of them have are named."""
 
     query: Query
@@ -94,7 +94,7 @@ def limit_open_keys(keys: tuple[Key, ...], named: int = MOST_NAMED) -> tuple[Key
     return tuple(replace(key, among=Names(key.labels, most)) if is_open(key) else key for key in keys)
 
 
-def tag_open_keys(plan: Plan, found: Finding) -> Plan:
+def tag_open_keys(plan: Plan, found: KeyDiscovery) -> Plan:
     """The plan whose open keys say how they are found: what may be found otherwise is not taken for the same."""
     return _with_keys(plan, dict(zip(filter(is_open, plan.keys), found.query.value_keys, strict=True)))
 

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from adomnia.plans.formulas import Formula, Over, Term, may_be_null, statistics_of, walk
+from adomnia.plans.formulas import Formula, Term, WindowFunction, leaves_of, may_be_null, statistics_of, walk
 from adomnia.plans.intervals import around, divide_confidence, estimate_term
 from adomnia.plans.lines import find_line
-from adomnia.plans.plan import Choice, Cut, Kept, Plan
+from adomnia.plans.plan import Choice, Plan, RowFilter, RowLimit
 from adomnia.plans.ranks import RANKS, rank_bounds, rank_values
-from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured
+from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, join_about
 from adomnia.statistics.linear import linear
 from adomnia.statistics.rings import Ring
 from adomnia.statistics.summed import as_addable, part_of
@@ -47,12 +47,12 @@ class LeftRows(NamedTuple):
     @property
     def cut(self) -> bool:
         """Whether they are the first of some order."""
-        return any(isinstance(choice, Cut) for choice in self.choices)
+        return any(isinstance(choice, RowLimit) for choice in self.choices)
 
     @property
     def condition(self) -> Term:
         """What they fulfil."""
-        return Formula("and", tuple(choice.condition for choice in self.choices if isinstance(choice, Kept)))
+        return Formula("and", tuple(choice.condition for choice in self.choices if isinstance(choice, RowFilter)))
 
     @property
     def by_noise(self) -> bool:
@@ -84,7 +84,7 @@ class Membership:
         return found[self.groups]
 
 
-def estimate_over(over: Over, cells: Cells) -> Estimate:
+def estimate_over(over: WindowFunction, cells: Cells) -> Estimate:
     """What a function of several rows is in each of them."""
     rows = cells.rows_at(over.stage)
     there = np.zeros(cells.size, dtype=bool)
@@ -106,15 +106,16 @@ def estimate_over(over: Over, cells: Cells) -> Estimate:
         return around(values, (lower.reshape(cells.shape), upper.reshape(cells.shape)))
 
     method = f"{over.function.replace('_', ' ')} {_CUT if rows.cut else _BOXED}"
-    return Estimate(values, interval, method, _is_whole(over, cells))
+    about = join_about(cells[leaf] for term in over.terms for leaf in leaves_of(term))
+    return Estimate(values, interval, method, _is_whole(over, cells), about=about)
 
 
-def _is_whole(over: Over, cells: Cells) -> bool:
+def _is_whole(over: WindowFunction, cells: Cells) -> bool:
     counts = over.function in RANKS or over.function == "count"
     return counts or (over.function != "avg" and estimate_term(over.terms[0], cells).whole)
 
 
-def _values(over: Over, cells: Cells, members: Membership, rows: LeftRows) -> Floats:
+def _values(over: WindowFunction, cells: Cells, members: Membership, rows: LeftRows) -> Floats:
     if over.function in RANKS:
         return rank_values(over, cells, rows.cells, members.groups)
     values = cells.values_of(over.terms[0]) if over.terms else np.zeros(cells.size)
@@ -132,7 +133,7 @@ def _values(over: Over, cells: Cells, members: Membership, rows: LeftRows) -> Fl
     return np.where(number > 0, found, np.nan)
 
 
-def _bounds(over: Over, cells: Cells, rows: LeftRows, groups: NDArray[np.intp], missed: float) -> Bounds:
+def _bounds(over: WindowFunction, cells: Cells, rows: LeftRows, groups: NDArray[np.intp], missed: float) -> Bounds:
     """The ends, where every row is within its interval, which it misses so seldom, and whether it counts too."""
     each_sure = divide_confidence(missed, 2 if rows.by_noise else 1)
     members = _members(cells, rows, groups, each_sure)
@@ -203,7 +204,7 @@ _FUNCTIONS: dict[str, Callable[[Membership, Floats, Floats], Bounds]] = {
 }
 
 
-def _by_law(over: Over, cells: Cells, members: Membership) -> Estimate | None:
+def _by_law(over: WindowFunction, cells: Cells, members: Membership) -> Estimate | None:
     """A total of noisy integers times constants, or their mean where as many rows are in every group."""
     line = find_line(over.terms[0], cells)
     numbers = members.add(np.ones(cells.size), members.sure)
@@ -257,10 +258,12 @@ def _pieces(
     return found
 
 
-def _find_chain(plan: Plan, over: Over) -> list[tuple[Key, ...]]:
+def _find_chain(plan: Plan, over: WindowFunction) -> list[tuple[Key, ...]]:
     """The keys of all totals within that of some keys, from the narrowest on, if each is within the next."""
     terms = [*plan.terms, *over.terms]
-    totals = [each for term in terms for each in walk(term) if isinstance(each, Over) and each.stage == over.stage]
+    totals = [
+        each for term in terms for each in walk(term) if isinstance(each, WindowFunction) and each.stage == over.stage
+    ]
     inside = {frozenset(each.keys): each.keys for each in totals if each.function in ("sum", "avg")}
     around_it = sorted((keys for keys in inside if keys >= set(over.keys)), key=len, reverse=True)
     nested = all(narrow > wide for narrow, wide in pairwise(around_it))

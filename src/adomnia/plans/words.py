@@ -4,12 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from adomnia.plans.descriptions import Words, describe, describe_own, describe_value
-from adomnia.plans.formulas import Formula, Over, Term, map_leaves
-from adomnia.privacy.aggregates import People, Rows
-from adomnia.privacy.distances import Distances
-from adomnia.privacy.estimates import BlockEstimates
+from adomnia.plans.formulas import Formula, Term, WindowFunction, map_leaves
 from adomnia.privacy.expressions import Call, Column, Expression
-from adomnia.privacy.matrices import Combination
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import (
     Join,
@@ -25,6 +21,10 @@ from adomnia.privacy.relations import (
     Select,
     Union,
 )
+from adomnia.privacy.scans import People, Rows
+from adomnia.privacy.transforms.distances import Distances
+from adomnia.privacy.transforms.estimates import BlockEstimates
+from adomnia.privacy.transforms.matrices import Combination
 from adomnia.privacy.vectors import Variable, Vector
 
 
@@ -60,7 +60,7 @@ def _without_stages(term: Term) -> Term:
     match term:
         case Formula(function=function, terms=terms):
             return Formula(function, tuple(map(_without_stages, terms)))
-        case Over(terms=terms):
+        case WindowFunction(terms=terms):
             return replace(term, terms=tuple(map(_without_stages, terms)), stage=0)
     return term
 

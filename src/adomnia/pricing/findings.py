@@ -10,16 +10,16 @@ from adomnia.mechanisms.threshold import KeyPrice
 from adomnia.messages.references import Setting
 from adomnia.messages.texts import write
 from adomnia.plans.plan import Plan
-from adomnia.plans.undeclared import Finding
+from adomnia.plans.undeclared import KeyDiscovery
 from adomnia.pricing.deltas import refuse_delta
 from adomnia.pricing.parts import amount, bill
 from adomnia.pricing.questions import Priced
-from adomnia.privacy.aggregates import People
 from adomnia.privacy.amounts import DELTA_UNIT, Number
 from adomnia.privacy.events import Composed, Event, Price, Pure, add_delta
 from adomnia.privacy.keys import Names, is_open
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import recap
+from adomnia.privacy.scans import People
 
 
 def explain_need(catalog: Catalog) -> str:
@@ -29,7 +29,7 @@ def explain_need(catalog: Catalog) -> str:
     return write("have them found: {first} add {delta=1e-9}", first=Setting("approximate_first"))
 
 
-def price_finding(plan: Plan, part: Price, delta: Number | None, catalog: Catalog) -> Finding | None:
+def price_finding(plan: Plan, part: Price, delta: Number | None, catalog: Catalog) -> KeyDiscovery | None:
     """How the values of a plan's open keys are found, for the price of one of its measurements and delta.
 
     With Laplace noise one row of a person in each table is enough: with more, the threshold rises faster than the
@@ -47,7 +47,7 @@ def price_finding(plan: Plan, part: Price, delta: Number | None, catalog: Catalo
     keys = (
         replace(key, among=Names(key.labels, len(key.cells), price, catalog.minimum_frequency)) for key in open_keys
     )
-    found = Finding(Query(relation, tuple(keys), People()), price)
+    found = KeyDiscovery(Query(relation, tuple(keys), People()), price)
     try:
         _ = found.threshold  # what cannot be bought is found here, not later
     except ValueError:
@@ -64,7 +64,7 @@ def _price(part: Price, delta: Number) -> KeyPrice:
     raise refuse_delta(delta, "1")
 
 
-def list_findings(priced: Sequence[Priced]) -> tuple[Finding, ...]:
+def list_findings(priced: Sequence[Priced]) -> tuple[KeyDiscovery, ...]:
     """How the values of open keys are found, each once."""
     return tuple(dict.fromkeys(each.finding for each in priced if each.finding is not None))
 

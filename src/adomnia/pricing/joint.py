@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from adomnia.catalog.model import Catalog
-from adomnia.plans.formulas import Formula, Over, statistics_of
+from adomnia.plans.formulas import Formula, WindowFunction, statistics_of
 from adomnia.plans.plan import Plan
 from adomnia.pricing.questions import PlannedQuestion
 from adomnia.pricing.ways import MOST_COMPARED, error_together, with_ways
@@ -46,7 +46,7 @@ def _are_divided(plans: Sequence[Plan], joint: Sequence[Plan]) -> bool:
             each
             for plan in some
             for term in plan.terms
-            if isinstance(term, Formula | Over)
+            if isinstance(term, Formula | WindowFunction)
             for each in statistics_of(term)
         ]
         for some in (plans, joint)

@@ -14,7 +14,7 @@ from adomnia.messages.texts import Fix, Message, write
 from adomnia.methods.simulations import simulate_less
 from adomnia.methods.supposition import SUPPOSED_ROWS
 from adomnia.plans.descriptions import describe_term
-from adomnia.plans.formulas import Over, Term, walk
+from adomnia.plans.formulas import Term, WindowFunction, walk
 from adomnia.plans.plan import Output, Plan
 from adomnia.plans.views import TableView
 from adomnia.plans.words import term_in_words
@@ -181,7 +181,7 @@ def _choose_column(analysis: Statistic, view: TableView) -> str:
 
 def _depends_on_others(plan: Plan, term: Term) -> bool:
     """Whether nothing is known before of an error, because it is that of a rank or an extreme among groups."""
-    among = any(isinstance(part, Over) for part in walk(term))
+    among = any(isinstance(part, WindowFunction) for part in walk(term))
     return among and isinf(Supposed(plan, Pure(1)).half_width(term, SUPPOSED_ROWS, 0.5))
 
 

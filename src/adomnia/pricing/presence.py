@@ -10,7 +10,7 @@ from dataclasses import replace
 from math import prod
 
 from adomnia.catalog.model import Catalog
-from adomnia.plans.formulas import Formula, Over
+from adomnia.plans.formulas import Formula, WindowFunction
 from adomnia.plans.plan import Plan
 from adomnia.pricing.questions import PlannedQuestion
 from adomnia.privacy.events import Price
@@ -30,7 +30,11 @@ def with_presence(plan: Plan) -> Plan:
 
     Another value would be read in a scan of its own, and the interval of a formula would have to know the shared noise.
     """
-    if plan.weights or any(isinstance(term, Formula | Over) for term in plan.terms) or any(map(is_open, plan.keys)):
+    if (
+        plan.weights
+        or any(isinstance(term, Formula | WindowFunction) for term in plan.terms)
+        or any(map(is_open, plan.keys))
+    ):
         return plan
     counted = [find_counted(one) if 2 * prod(one.query.shape) <= MOST_CELLS else None for one in plan.statistics]
     found = [each for each in counted if each is not None]

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
+from adomnia.plans.drafts import Cap
 from adomnia.plans.plan import Plan
-from adomnia.plans.undeclared import Finding
-from adomnia.pricing.caps import Cap
+from adomnia.plans.undeclared import KeyDiscovery
 from adomnia.privacy.amounts import Number
 from adomnia.privacy.events import Price
 
@@ -73,5 +73,5 @@ class Priced:
     plan: Plan
     price: Price
     caps: tuple[Cap, ...] = ()
-    finding: Finding | None = None  # of the values of keys that nobody declared, which is paid beside the price
+    finding: KeyDiscovery | None = None  # of the values of keys that nobody declared, which is paid beside the price
     notes: tuple[str, ...] = ()  # what else a reader of the answer has to know, in sentences

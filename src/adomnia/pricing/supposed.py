@@ -12,16 +12,16 @@ from adomnia.mechanisms.contract import OfHistogram
 from adomnia.methods.supposition import SUPPOSED_ROWS, drive
 from adomnia.noise import Integers
 from adomnia.plans.finish import find_estimates
-from adomnia.plans.formulas import Over, Term, is_linear, statistics_of
+from adomnia.plans.formulas import Term, WindowFunction, is_linear, statistics_of
 from adomnia.plans.intervals import estimate_term
 from adomnia.plans.lines import find_line
-from adomnia.plans.plan import Cut, Kept, Plan
+from adomnia.plans.plan import Plan, RowFilter, RowLimit
 from adomnia.pricing.parts import split_price
-from adomnia.privacy.aggregates import Histogram, Total
 from adomnia.privacy.events import Price
 from adomnia.privacy.keys import key_cells
-from adomnia.privacy.matrices import Combination
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Histogram, Total
+from adomnia.privacy.transforms.matrices import Combination
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Estimate, Measure, Measured, Result, ResultTable, Statistic
 from adomnia.statistics.linear import linear
@@ -102,7 +102,7 @@ class SupposedCells(dict[Any, Estimate]):
         self._plan = plan
 
     def __missing__(self, leaf: Term) -> Estimate:
-        if isinstance(leaf, Over) and leaf.function in ("sum", "avg") and not self._are_chosen(leaf.stage):
+        if isinstance(leaf, WindowFunction) and leaf.function in ("sum", "avg") and not self._are_chosen(leaf.stage):
             self[leaf] = self._total(leaf)
         else:  # a condition of keys, or what depends on how other rows compare
             self[leaf] = _unknown()
@@ -111,10 +111,10 @@ class SupposedCells(dict[Any, Estimate]):
     def _are_chosen(self, stage: int) -> bool:
         """Whether noisy values choose the rows that a total is of."""
         before = self._plan.choices[:stage]
-        by_value = (any(True for _ in statistics_of(each.condition)) for each in before if isinstance(each, Kept))
-        return any(by_value) or any(isinstance(each, Cut) for each in before)
+        by_value = (any(True for _ in statistics_of(each.condition)) for each in before if isinstance(each, RowFilter))
+        return any(by_value) or any(isinstance(each, RowLimit) for each in before)
 
-    def _total(self, over: Over) -> Estimate:
+    def _total(self, over: WindowFunction) -> Estimate:
         line = find_line(over.terms[0], self)
         groups = prod(len(key_cells(key)) for key in self._plan.keys if key not in over.keys)
         if line is None or not line.parts or line.constant:

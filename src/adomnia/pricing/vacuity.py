@@ -19,14 +19,14 @@ from adomnia.messages.fixes import PAY
 from adomnia.messages.references import Button, Option, Pay
 from adomnia.messages.texts import Fix, Message, join, write
 from adomnia.methods.supposition import SUPPOSED_ROWS
-from adomnia.plans.formulas import Formula, Grouping, Keyed, Over
+from adomnia.plans.formulas import Formula, Grouping, Keyed, WindowFunction
 from adomnia.pricing.findings import total_price
 from adomnia.pricing.parts import amount, split_price
 from adomnia.pricing.quotes import rehearse_plan
 from adomnia.pricing.supposed import Supposed, count_steps
-from adomnia.privacy.aggregates import Histogram, Total
 from adomnia.privacy.events import Pure
 from adomnia.privacy.keys import Key
+from adomnia.privacy.scans import Histogram, Total
 from adomnia.statistics.count import Count
 from adomnia.statistics.joint import Joint
 from adomnia.statistics.mean import Mean
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from adomnia.privacy.events import Price
     from adomnia.statistics.contract import Round, Statistic
 
-_COMPUTED = (Key, Formula, Over, Keyed, Grouping, Fraction)
+_COMPUTED = (Key, Formula, WindowFunction, Keyed, Grouping, Fraction)
 _COVERED = 0.5  # of what an output could say, by its expected interval
 _STEPS_OF_A_LOOK = 40  # for each query of the output
 _DOUBLINGS = 40  # of a price or a number of rows that are sought

@@ -9,7 +9,7 @@ from dataclasses import replace
 from math import inf, log
 
 from adomnia.catalog.model import Catalog
-from adomnia.plans.formulas import Formula, Over, Term, statistics_of
+from adomnia.plans.formulas import Formula, Term, WindowFunction, statistics_of
 from adomnia.plans.plan import Plan
 from adomnia.pricing.parts import split_together, weigh_starts
 from adomnia.pricing.questions import PlannedQuestion
@@ -65,7 +65,7 @@ def _better(plans: list[Plan], place: int, statistic: Statistic, other: Statisti
 
 
 def _is_within(statistic: Statistic, term: Term) -> bool:
-    return isinstance(term, Formula | Over) and statistic in statistics_of(term)
+    return isinstance(term, Formula | WindowFunction) and statistic in statistics_of(term)
 
 
 def error_together(plans: Sequence[Plan], price: Price) -> float:

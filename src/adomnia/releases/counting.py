@@ -10,7 +10,7 @@ import numpy as np
 
 from adomnia.errors import Refusal
 from adomnia.plans.intervals import around
-from adomnia.privacy.aggregates import NonNull, Total
+from adomnia.privacy.scans import NonNull, Total
 from adomnia.releases.levels import Levels
 from adomnia.releases.reach import NoisyPair, count_deviations
 from adomnia.releases.rows import RowCounts

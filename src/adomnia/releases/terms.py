@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from adomnia.plans.formulas import Formula, Order, Over, Term
-from adomnia.plans.plan import Kept, Output, Plan
+from adomnia.plans.formulas import Formula, Order, Term, WindowFunction
+from adomnia.plans.plan import Output, Plan, RowFilter
 from adomnia.statistics.count import Count
 from adomnia.statistics.sum import Sum
 
@@ -64,7 +64,7 @@ def join_terms(plan: Plan, is_known: Callable[[JointTerm], bool]) -> tuple[Plan,
         return cast("Statistic", joint)  # a leaf like any statistic
 
     def change(term: Any) -> Any:  # noqa: ANN401 - keys are left as they are
-        if not isinstance(term, Formula | Over):
+        if not isinstance(term, Formula | WindowFunction):
             return term
         joint = _find_joint(term, totals=totals)
         kept = None if joint is None else keep(joint)
@@ -78,7 +78,7 @@ def join_terms(plan: Plan, is_known: Callable[[JointTerm], bool]) -> tuple[Plan,
     outputs = tuple(Output(output.name, change(output.source)) for output in plan.outputs)
     order = tuple(Order(change(each.by), each.descending, each.nulls_first) for each in plan.order)
     having = None if plan.having is None else change(plan.having)
-    inner = tuple(Kept(change(each.condition)) if isinstance(each, Kept) else each for each in plan.inner)
+    inner = tuple(RowFilter(change(each.condition)) if isinstance(each, RowFilter) else each for each in plan.inner)
     return replace(plan, outputs=outputs, order=order, having=having, inner=inner), list(found)
 
 
@@ -95,8 +95,8 @@ def find_line(term: Term) -> CountLine | None:
     return _LINES[term.function](*known) if term.function in _LINES and len(known) == len(lines) else None
 
 
-def _find_joint(term: Formula | Over, *, totals: bool) -> JointTerm | None:
-    if isinstance(term, Over):
+def _find_joint(term: Formula | WindowFunction, *, totals: bool) -> JointTerm | None:
+    if isinstance(term, WindowFunction):
         plain = totals and term.function == "sum" and term.stage == 0 and not term.order
         line = find_line(term.terms[0]) if plain and term.terms else None
         return None if line is None or not line.parts or line.constant else JointTerm(line, over=term.keys)

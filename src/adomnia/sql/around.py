@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from adomnia.catalog.model import Catalog
-from adomnia.plans.formulas import Grouping, Over, Term
-from adomnia.plans.plan import Choice, Cut, Kept, Once, Output, Plan
+from adomnia.plans.formulas import Grouping, Term, WindowFunction
+from adomnia.plans.plan import Choice, DistinctRows, Output, Plan, RowFilter, RowLimit
 from adomnia.privacy.keys import Key
 from adomnia.privacy.relations import is_public
 from adomnia.sql.reading.parse import check_clauses
@@ -72,7 +72,7 @@ def plan_around(select: exp.Select, plan: Plan) -> Plan:
     """The plan of a SELECT around one that is planned."""
     choices = plan.choices
     if plan.limit is not None or plan.offset:
-        choices += (Cut(plan.order, plan.limit, plan.offset),)
+        choices += (RowLimit(plan.order, plan.limit, plan.offset),)
     if plan.sets and (is_aggregated(select) or len(choices) > len(plan.choices) or select.find(exp.Window)):
         why, fix = "is around several groupings, and would count everybody more than once", "group by the keys alone"
         raise refusal("grouping_sets", select, why, fix, "This SELECT")
@@ -91,7 +91,7 @@ def _select(select: exp.Select, around: Plan, values: "_ResultValues", chosen: T
     """Outputs that are chosen and computed, of the rows that WHERE keeps."""
     if select.args.get("having") is not None:
         raise refusal("aggregate_in_where", select.args["having"], "has no groups", "use WHERE", "HAVING")
-    once = any(isinstance(choice, Once) for choice in around.inner)
+    once = any(isinstance(choice, DistinctRows) for choice in around.inner)
     values = replace(values, stage=None if once else len(around.inner) + (chosen is not None))
     outputs = read_outputs(select, values, frozenset(values.names))
     order = tuple(read_sorting(select, values.knowing(outputs), outputs))
@@ -100,10 +100,10 @@ def _select(select: exp.Select, around: Plan, values: "_ResultValues", chosen: T
 
 def _aggregate(select: exp.Select, around: Plan, values: "_ResultValues", chosen: Term | None) -> Plan:
     """Aggregates of the rows that WHERE keeps, by some of their keys."""
-    if any(isinstance(choice, Once) for choice in around.inner):
+    if any(isinstance(choice, DistinctRows) for choice in around.inner):
         why, fix = "aggregates what was aggregated from an answer", "aggregate the answer once"
         raise refusal("nested_aggregate", select, why, fix, "This SELECT")
-    choices: tuple[Choice, ...] = around.inner if chosen is None else (*around.inner, Kept(chosen))
+    choices: tuple[Choice, ...] = around.inner if chosen is None else (*around.inner, RowFilter(chosen))
     keys = _read_groups(select, values)
     values = replace(values, groups=keys, stage=len(choices))
     outputs = read_outputs(select, values, frozenset(values.names))
@@ -113,7 +113,7 @@ def _aggregate(select: exp.Select, around: Plan, values: "_ResultValues", chosen
     return replace(
         around,
         outputs=outputs,
-        inner=(*choices, Once(keys)),
+        inner=(*choices, DistinctRows(keys)),
         having=None if having is None else known.condition(having.this),
         order=order + tuple(each for each in around.order if each.by in keys),
     )
@@ -251,7 +251,7 @@ class _ResultValues(Conditions):
             raise refusal("aggregate_not_allowed", node, why, fix)
         if self.stage is None or self.groups is None:
             raise refusal("nested_aggregate", node, "stands inside another one, or in WHERE", "use one of them alone")
-        return Over(
+        return WindowFunction(
             TOTALS[type(node)], read_terms(replace(self, groups=None, outputs=()), node), self.groups, stage=self.stage
         )
 

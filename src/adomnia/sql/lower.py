@@ -10,16 +10,16 @@ from adomnia.catalog.model import Catalog
 from adomnia.errors import Refusal
 from adomnia.messages.texts import write
 from adomnia.plans.descriptions import describe
-from adomnia.plans.formulas import Order, Over, Term, count_nodes, walk
-from adomnia.plans.plan import Cut, Kept, Plan
+from adomnia.plans.formulas import Order, Term, WindowFunction, count_nodes, walk
+from adomnia.plans.plan import Plan, RowFilter, RowLimit
 from adomnia.plans.public_rows import PublicRows
 from adomnia.pricing.findings import explain_need
-from adomnia.privacy.aggregates import DistinctValues, People, values_of
 from adomnia.privacy.events import Pure
 from adomnia.privacy.expressions import Expression, conjuncts
 from adomnia.privacy.keys import Bucket, Key, key_cells
 from adomnia.privacy.kinds import Text
 from adomnia.privacy.relations import Where, has_blocks, is_public
+from adomnia.privacy.scans import DistinctValues, People, values_of
 from adomnia.sql.around import find_layers, is_aggregated, plan_around
 from adomnia.sql.methods.calls import find_call, plan_method
 from adomnia.sql.reading.parse import parse, refuse_distinct
@@ -201,15 +201,15 @@ def _list_computed(plan: Plan) -> Iterator[Term]:
     """All that is computed on noisy values, as often as it is written."""
     sources = [*(output.source for output in plan.outputs), *(order.by for order in plan.order)]
     for choice in plan.choices:
-        if isinstance(choice, Kept):
+        if isinstance(choice, RowFilter):
             yield choice.condition
-        elif isinstance(choice, Cut):
+        elif isinstance(choice, RowLimit):
             sources += (order.by for order in choice.order)
     yield from (source for source in sources if not isinstance(source, Key))
 
 
 def _count_operations(term: Term) -> int:
-    return count_nodes(term) + _OPERATIONS_OF_A_WINDOW * sum(isinstance(part, Over) for part in walk(term))
+    return count_nodes(term) + _OPERATIONS_OF_A_WINDOW * sum(isinstance(part, WindowFunction) for part in walk(term))
 
 
 def _refuse_not_additive(select: exp.Select, plan: Plan) -> None:

@@ -10,10 +10,9 @@ from math import erfc, sqrt
 
 import numpy as np
 
-from adomnia.mechanisms.brackets import Brackets, deviation_of
+from adomnia.mechanisms.brackets import Brackets
+from adomnia.mechanisms.contract import Noise
 from adomnia.mechanisms.earlier_brackets import EarlierBrackets
-from adomnia.mechanisms.gaussian import DiscreteGaussian
-from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.noise import Integers
 from adomnia.statistics.contract import Floats
 
@@ -33,7 +32,7 @@ class Bracket:
     """One quantile of one cell: cuts, and how many rows too many lie below each, with noise."""
 
     mechanism: Brackets | EarlierBrackets
-    noise: DiscreteLaplace | DiscreteGaussian | None  # of a count, where rows were counted
+    noise: Noise | None  # of a count, where rows were counted
     scale: float | None  # by how many rows the value is off, about, if it was chosen for the quantile itself
     share: float
     low: int
@@ -62,7 +61,7 @@ class Bracket:
         return cls(mechanism, *law, share, low, value, high, edges, excess[:many], rows)
 
     @property
-    def _counting(self) -> DiscreteLaplace | DiscreteGaussian:
+    def _counting(self) -> Noise:
         if self.noise is None:
             raise ValueError("Bracket of rows that were not counted has no noise.")
         return self.noise
@@ -129,7 +128,7 @@ class Bracket:
         if not len(single):
             return None
         rows = self.excess[single + 1] - self.excess[single]
-        single = single[rows >= _TIED * deviation_of(self._counting)]
+        single = single[rows >= _TIED * self._counting.continuous.deviation]
         if not len(single):
             return None
         off = np.maximum(0, np.maximum(self.excess[single], -self.excess[single + 1]))
@@ -139,7 +138,7 @@ class Bracket:
     def _deviation(self, at: int) -> float:
         """Of the noise of an excess."""
         spread = sum(many * weight * weight for weight, many in self.weights[at])
-        return deviation_of(self._counting) * sqrt(spread)
+        return self._counting.continuous.deviation * sqrt(spread)
 
     def _kept(self, off: float) -> float:
         """How many of the rows that the value is off by are left to noise: the others are taken back.
@@ -187,9 +186,7 @@ def isotonic(numbers: Floats) -> Floats:
     return np.concatenate([np.full(size, mean) for mean, size in pools])
 
 
-def tail(
-    noise: DiscreteLaplace | DiscreteGaussian, x: float, weights: tuple[tuple[float, int], ...], scatter: float = 0.0
-) -> float:
+def tail(noise: Noise, x: float, weights: tuple[tuple[float, int], ...], scatter: float = 0.0) -> float:
     """P[a weighted sum of independent noises >= x], each weight so many times; for noise that is not rounded.
 
     `scatter` is the variance of what is normal beside them. Of Laplace noise by inverting the characteristic function
@@ -197,10 +194,9 @@ def tail(
     """
     if x <= 0:
         return 1.0
-    spread = sum(many * weight * weight for weight, many in weights)
-    if not isinstance(noise, DiscreteLaplace):
-        return erfc(x / sqrt(2 * (spread * float(noise.variance) + scatter))) / 2
-    scale = float(noise.scale)
+    spread, (tails, scale) = sum(many * weight * weight for weight, many in weights), noise.continuous
+    if tails == "gaussian":
+        return erfc(x / sqrt(2 * (spread * scale**2 + scatter))) / 2
     deviation = sqrt(2 * spread * scale**2 + scatter)
     if x > _SURE * deviation:
         return 0.0

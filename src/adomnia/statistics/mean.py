@@ -8,10 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from adomnia.privacy.aggregates import Total
 from adomnia.privacy.expressions import Expression
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Total
 from adomnia.statistics.centred import distances_and_values, plain_total
 from adomnia.statistics.contract import Bounds, Derivation, Estimate, Floats, Measured
 from adomnia.statistics.one_round import OneRound

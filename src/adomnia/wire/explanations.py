@@ -7,7 +7,6 @@ from pydantic import Field
 from adomnia.explaining.tree import Node
 from adomnia.messages.surfaces import Surface
 from adomnia.session.explanation import Explanation, build_explanation
-from adomnia.wire.answers import left_of, left_record
 from adomnia.wire.models import LeftReply, Reply
 from adomnia.wire.texts import TextReply, Texts, texts_of, texts_record
 
@@ -17,6 +16,10 @@ class NodeReply(Reply):
 
     text: str
     parts: list["NodeReply"]
+
+    def node(self, text: Texts) -> Node:
+        """What was told of."""
+        return Node(text(self.text), tuple(part.node(text) for part in self.parts))
 
 
 class ExplanationReply(Reply):
@@ -33,14 +36,10 @@ def explanation_record(told: Explanation) -> dict[str, Any]:
     """The explanation as plain data."""
     worded = told.tree.in_words(Surface.JSON)
     tree = {"tree": worded.record(), "lines": worded.lines(), **texts_record(told.tree.list_texts())}
-    return {**tree, "confidence": told.confidence, "left": left_record(told.left)}
+    return {**tree, "confidence": told.confidence, "left": LeftReply.record(told.left)}
 
 
-def explanation_of(record: dict[str, Any]) -> Explanation:
-    """The explanation that `explanation_record` wrote."""
-    tree = _node(record["tree"], texts_of(record))
-    return build_explanation(tree, float(record["confidence"]), left_of(record["left"]))
-
-
-def _node(record: dict[str, Any], text: Texts) -> Node:
-    return Node(text(record["text"]), tuple(_node(part, text) for part in record["parts"]))
+def explanation_of(told: ExplanationReply) -> Explanation:
+    """The explanation that was told of."""
+    tree = told.tree.node(texts_of(told.texts))
+    return build_explanation(tree, told.confidence, told.left.left())

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pydantic import Field
+from pydantic import Field, TypeAdapter
 
 from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.messages.surfaces import Surface
@@ -11,6 +11,7 @@ from adomnia.wire.models import Reply
 from adomnia.wire.texts import TextReply, texts_of, texts_record
 
 FAILURE = "failure"
+_TEXTS = TypeAdapter(list[TextReply])
 
 
 class Problem(Reply):
@@ -63,7 +64,7 @@ def error_of(record: Any, *, later: bool = False) -> Refusal | Failure | Unavail
         return Failure(_printable(request_id) if isinstance(request_id, str) else None)
     position = told.get("position")
     place = None if position is None else (int(position[0]), int(position[1]))
-    text = texts_of(told)
+    text = texts_of(_TEXTS.validate_python(told.get("texts", [])))
     what, why, fix = (_printable(text(told[name])) for name in ("what", "why", "fix"))
     if later:
         return Unavailable(what, why, fix, told["code"])

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, Field, TypeAdapter
 
 from adomnia.messages.references import Reference
 from adomnia.messages.surfaces import Surface
@@ -26,22 +26,18 @@ class TextReply(Reply):
 
 
 Texts: TypeAlias = Callable[[str], str]
-_TEXTS = TypeAdapter(list[TextReply])
 
 
 def texts_record(texts: Iterable[str]) -> dict[str, Any]:
     """The field of a reply that says what its sentences are made of; none where all are plain."""
     told = [_reply(text) for text in dict.fromkeys(texts) if isinstance(text, Message)]
     more = [each for each in told if each.action or not all(isinstance(part, str) for part in each.parts)]
-    return {"texts": _TEXTS.dump_python(more, mode="json")} if more else {}
+    return {"texts": [each.model_dump(mode="json") for each in more]} if more else {}
 
 
-def texts_of(record: dict[str, Any]) -> Texts:
+def texts_of(texts: Iterable[TextReply]) -> Texts:
     """What finds the text that a sentence of a reply was; it is the sentence itself where it is plain or not known."""
-    try:
-        known = {each.says: _text(each) for each in _TEXTS.validate_python(record.get("texts", []))}
-    except (ValidationError, LookupError):  # of a server of another version
-        known = {}
+    known = {each.says: _text(each) for each in texts}
     return lambda says: known.get(says, says)
 
 
@@ -52,7 +48,12 @@ def _reply(text: Message) -> TextReply:
 
 
 def _text(told: TextReply) -> str:
-    """The text, if nothing in it could be obeyed by a terminal."""
-    text = Fix(Message(*told.parts), told.action, **told.facts) if told.action else Message(*told.parts)
-    shown = f"{text}{show(text, Surface.COMMAND_LINE)}".replace("\n", "")
-    return text if shown.isprintable() else told.says
+    """The text, if it can be written and nothing in it could be obeyed by a terminal."""
+    try:
+        text = Message(*told.parts)
+        shown = f"{text}{show(text, Surface.COMMAND_LINE)}".replace("\n", "")
+    except LookupError:  # of a server of another version
+        return told.says
+    if not shown.isprintable():
+        return told.says
+    return Fix(text, told.action, **told.facts) if told.action else text

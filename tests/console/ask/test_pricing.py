@@ -6,7 +6,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from adomnia.console.ask import drafts
+from adomnia.api.actions import drafts
 from adomnia.console.ask.form import AskForm
 from adomnia.console.ask.pricing import build_price, view_problem
 from adomnia.errors import Refusal

@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING
 
 from adomnia.messages.fixes import FROM_RELEASE
 from adomnia.messages.texts import Fix
-from adomnia.sql.reading.released import list_released, parse_released
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from adomnia.session.contract import Session
-
-__all__ = ["FreeRelease", "check_named", "find_free_release", "without_free_release"]
+__all__ = ["FreeRelease", "find_free_release", "without_free_release"]
 
 
 @dataclass(frozen=True)
@@ -38,12 +35,3 @@ def without_free_release(notes: Iterable[str]) -> tuple[str, ...]:
 
 def _offers_release(note: str) -> bool:
     return isinstance(note, Fix) and note.action == FROM_RELEASE
-
-
-def check_named(session: Session, sql: str) -> None:
-    """Refuse a question that names a release which is not there: before it is asked, because that is free to know."""
-    known = {entry.name.lower() for entry in session.releases()}
-    select = parse_released(sql)
-    for name in () if select is None else list_released(select):
-        if name.lower() not in known:
-            session.open_release(name)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from adomnia.errors import Refusal
-from adomnia.plans.formulas import Order, Over, Term, walk
+from adomnia.plans.formulas import Order, Term, WindowFunction, walk
 from adomnia.privacy.keys import Key
 from adomnia.sql.reading.refusals import refusal, refusal_of_node
 from adomnia.sql.values.scope import check_parts, strip_brackets
@@ -22,7 +22,7 @@ TOTALS: dict[type[exp.Expr], str] = {
 _RESULTS = "use it over an answer: SUM(COUNT(*)) OVER (), RANK() OVER (ORDER BY COUNT(*))"
 
 
-def read_over(values: TermReader, node: exp.Window, stage: int) -> Over:
+def read_over(values: TermReader, node: exp.Window, stage: int) -> WindowFunction:
     """Read a function over the rows that so many choices leave."""
     check_parts(node, "this", "partition_by", "order", "over")
     function = node.this
@@ -32,7 +32,7 @@ def read_over(values: TermReader, node: exp.Window, stage: int) -> Over:
         if type(function) in _RANKS:
             return _rank(node, function, keys, order, stage)
         if type(function) in TOTALS and not order:
-            return Over(TOTALS[type(function)], read_terms(values, function), keys, stage=stage)
+            return WindowFunction(TOTALS[type(function)], read_terms(values, function), keys, stage=stage)
     except Refusal as cause:
         if cause.code == "not_an_aggregate":
             raise refusal_of_rows(node) from None
@@ -57,7 +57,7 @@ def read_terms(values: TermReader, function: exp.Expr) -> tuple[Term, ...]:
         why, fix = "counts different values of an answer, which are noisy", "count its rows: COUNT(*)"
         raise refusal("aggregate_not_allowed", function, why, fix)
     term = values.term(function.this)
-    if any(isinstance(part, Over) for part in walk(term)):
+    if any(isinstance(part, WindowFunction) for part in walk(term)):
         why, fix = "is over rows whose values are over rows themselves", "ask for the inner values alone"
         raise refusal("nested_aggregate", function, why, fix)
     return (term,)
@@ -83,8 +83,10 @@ def _read_keys(values: TermReader, node: exp.Window) -> Iterator[Key]:
         yield found
 
 
-def _rank(node: exp.Window, function: exp.Expr, keys: tuple[Key, ...], order: tuple[Order, ...], stage: int) -> Over:
+def _rank(
+    node: exp.Window, function: exp.Expr, keys: tuple[Key, ...], order: tuple[Order, ...], stage: int
+) -> WindowFunction:
     check_parts(function)
     if not order:
         raise refusal("window_function", node, "does not say by what", "write OVER (ORDER BY COUNT(*) DESC)")
-    return Over(_RANKS[type(function)], (), keys, order, stage)
+    return WindowFunction(_RANKS[type(function)], (), keys, order, stage)
