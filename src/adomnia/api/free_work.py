@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from starlette.responses import Response
 
-from adomnia.api.negotiation import JSON
-from adomnia.api.replies import EncodedReply, PiecewiseResponse, encode_within
-from adomnia.api.routes.requests import read_dataset, services_of, visitor_of
+from adomnia.api.replies import JSON, EncodedReply, PiecewiseResponse, encode_within
+from adomnia.api.requests import read_dataset, services_of
 from adomnia.work import MOST_STEPS, Abandoned, Work, limit, spend
 
 if TYPE_CHECKING:
@@ -18,8 +17,8 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from adomnia.api.encoding import Pieces
+    from adomnia.api.requests import Visit
     from adomnia.session.contract import Session
-    from adomnia.session.curator import Curator
 
 __all__ = ["ask_free", "ask_session"]
 
@@ -28,7 +27,7 @@ _Result = TypeVar("_Result")
 
 
 async def ask_free(
-    request: Request, dataset: str | None, ask: Callable[[Curator], _Result], most_steps: int | None = MOST_STEPS
+    request: Request, dataset: str | None, ask: Callable[[Visit], _Result], most_steps: int | None = MOST_STEPS
 ) -> _Result | Response:
     """Ask a dataset something; it never waits for questions that read data.
 
@@ -36,10 +35,10 @@ async def ask_free(
     """
     work = Work(most_steps)
 
-    def ask_counted(curator: Curator) -> _Result:
+    def ask_counted(visit: Visit) -> _Result:
         with limit(work):
             spend(0)  # nobody may have waited for its turn
-            return ask(curator)
+            return ask(visit)
 
     watch = asyncio.create_task(_abandon_with_caller(request, work))
     try:
@@ -58,11 +57,11 @@ async def ask_session(  # noqa: PLR0913, PLR0917 - its callers say as much as th
     form: str = JSON,
     headers: dict[str, str] | None = None,
 ) -> Response:
-    """Ask the session of the visitor something, and send what it gives."""
-    name, memory = visitor_of(request).name, services_of(request).answer_memory
+    """Ask a session something that costs nothing and reads no data; it never waits for questions that do."""
+    memory = services_of(request).answer_memory
 
-    def encode(curator: Curator) -> EncodedReply:
-        return encode_within(memory, lambda: ask(curator.session(name)), form)
+    def encode(visit: Visit) -> EncodedReply:
+        return encode_within(memory, lambda: ask(visit.session), form)
 
     reply = await ask_free(request, dataset, encode, most_steps)
     return reply if isinstance(reply, Response) else PiecewiseResponse(reply, headers)

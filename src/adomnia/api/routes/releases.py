@@ -9,14 +9,14 @@ from starlette.responses import Response  # noqa: TC002 - FastAPI reads the anno
 
 from adomnia.api.encoding import Pieces, encode_json
 from adomnia.api.free_work import ask_session
+from adomnia.api.requests import services_of, visitor_of
 from adomnia.api.routes.questions import QuestionJob
-from adomnia.api.routes.requests import services_of, visitor_of
 from adomnia.releases.archive import pack_archive
 from adomnia.releases.store import ReleaseEntry
 from adomnia.wire.releases import ZIP, AskRelease, release_record
 
 if TYPE_CHECKING:
-    from adomnia.api.running.served_dataset import Edition
+    from adomnia.api.requests import Visit
     from adomnia.session.contract import Session
 
 
@@ -24,8 +24,8 @@ async def make(dataset: str, asked: AskRelease, request: Request) -> Response:
     """Make a release for everybody, or buy one for oneself; the same under the same name is free."""
     services, visitor = services_of(request), visitor_of(request)
 
-    def ask(session: Session, _edition: Edition) -> Pieces:
-        made = asked.put_to(session)
+    def ask(visit: Visit) -> Pieces:
+        made = asked.put_to(visit.session)
         services.metrics.count_question("answered")
         return [encode_json(release_record(ReleaseEntry.of(made)))]
 
