@@ -20,9 +20,9 @@ from adomnia.api.middleware import RequestMiddleware
 from adomnia.api.openapi import Endpoint, describe_api
 from adomnia.api.problems import render_problem, to_problem
 from adomnia.api.reply_cache import ReplyCache
+from adomnia.api.requests import run_in_pool
 from adomnia.api.roles import API, DATASET, PAGES, ROUTES
 from adomnia.api.routes import datasets, oversight, people, questions, releases, sign_in
-from adomnia.api.routes.requests import run_in_pool
 from adomnia.console.answers.drawing import KEPT_BYTES
 from adomnia.console.history.index import Histories
 from adomnia.console.problems import PageRoute, render_problem_page

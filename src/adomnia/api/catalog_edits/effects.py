@@ -8,8 +8,8 @@ from math import floor, isfinite, log10
 from typing import TYPE_CHECKING
 
 from adomnia.asking.batch import Batch
-from adomnia.console.data.sql_text import put_in_quotes
 from adomnia.errors import Refusal
+from adomnia.explaining.sql_text import put_in_quotes
 from adomnia.options import CONFIDENCE
 from adomnia.pricing.questions import Question
 from adomnia.pricing.quotes import quote_questions

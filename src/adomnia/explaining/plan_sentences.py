@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from adomnia.privacy.relations import Relation
     from adomnia.statistics.contract import Statistic
 
-__all__ = ["Piece", "read_plan"]
+__all__ = ["Piece", "count_rows", "read_plan"]
 
 _COMPUTED = (Formula, WindowFunction, Keyed, Grouping)
 _NAMED = {
@@ -61,6 +61,18 @@ def read_plan(plan: Plan, *, by_row: bool = False) -> tuple[Piece, ...]:
     ]
     first = Piece(said[0].text[:1].upper() + said[0].text[1:], said[0].code)
     return _merge([first, *said[1:], *_read_choice(plan), *_read_people(plan.relation, by_row)])
+
+
+def count_rows(plan: Plan, *, finds_values: bool) -> str:
+    """How many rows come back; `finds_values`: where a group is, nobody knows before."""
+    if plan.view is not None:
+        return "A table of estimates"
+    if finds_values:
+        return "A row for each value that is found"
+    if plan.choices or plan.limit is not None:
+        most = plan.rows if plan.limit is None else min(plan.limit, plan.rows)
+        return f"At most {most:,} {'row' if most == 1 else 'rows'}"
+    return "One row" if plan.rows == 1 else f"{plan.rows:,} rows, one for each group"
 
 
 def _read_keys(plan: Plan, who: str) -> Iterator[Piece]:

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
+from adomnia.api.catalog_edits import examining
+from adomnia.api.catalog_edits.examining import KnownSources, examine_text
 from adomnia.catalog import sources
 from adomnia.catalog.document_keys import SECTIONS
 from adomnia.catalog.facts import Facts
 from adomnia.catalog.model import EngineChoice, SharedLedger
 from adomnia.catalog.places import places
-from adomnia.console.catalog import examining
-from adomnia.console.catalog.examining import KnownSources, examine_text
 from adomnia.engines.duckdb.engine import DuckDB
 from adomnia.errors import Refusal
 from adomnia.work import limit

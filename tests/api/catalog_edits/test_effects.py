@@ -6,9 +6,9 @@ from unittest.mock import patch
 
 import pytest
 
+from adomnia.api.catalog_edits.effects import MOST_EFFECTS, carry_profiles, compare_errors, show_number
+from adomnia.api.catalog_edits.examining import examine_text
 from adomnia.catalog.model import Profile
-from adomnia.console.catalog.effects import MOST_EFFECTS, carry_profiles, compare_errors, show_number
-from adomnia.console.catalog.examining import examine_text
 from adomnia.engines.registry import load_engine
 from adomnia.session.curator import rehearse
 from kit import hospital

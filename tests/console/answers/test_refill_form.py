@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from adomnia.console.answers.asked import list_fields
+from adomnia.console.answers.refill_form import list_fields
 from kit.house import COUNT
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from adomnia.console.catalog.catalog_file import CatalogFile
+from adomnia.api.catalog_edits.catalog_file import CatalogFile
 from adomnia.errors import Refusal, Unavailable
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from adomnia.console.ask.creation import refuse_creation
+from adomnia.console.ask.price_guard import refuse_creation
 from adomnia.errors import Refusal
 from console.ask.visiting import read_text, sign_in
 

@@ -1,4 +1,4 @@
-"""A question that is planned and not yet paid: its errors at other prices and in groups of other sizes.
+"""A question that is planned and not yet paid: how it reads, its errors at other prices and in groups of other sizes.
 
 All of it follows from the text and the catalog. A question that takes long to price is priced at no other prices, and
 one that takes very long only once, so that whatever can be asked can be priced within the same steps.
@@ -10,24 +10,41 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from adomnia.api.running.request_ids import choose_id
 from adomnia.asking.batch import Batch, bind_question, plan_text
-from adomnia.errors import Refusal
+from adomnia.asking.listings import is_listing
+from adomnia.errors import Failure, Refusal
+from adomnia.explaining.explanations import is_explain
+from adomnia.explaining.plan_sentences import count_rows, read_plan
 from adomnia.options import CONFIDENCE
+from adomnia.pricing.policies import sets_price
 from adomnia.pricing.quotes import expect_errors
 from adomnia.sql.lower import require_plan
+from adomnia.sql.reading.creating import read_creation
 from adomnia.work import MOST_STEPS, current
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
 
+    from adomnia.api.requests import Visit
     from adomnia.catalog.model import Catalog
+    from adomnia.explaining.plan_sentences import Piece
+    from adomnia.ledger.requests import Receipt
     from adomnia.plans.plan import Plan
     from adomnia.pricing.questions import Priced, Question
     from adomnia.pricing.quotes import Expected
     from adomnia.privacy.events import Price
 
-__all__ = ["PricedDraft", "is_quick", "may_price_again", "plan_draft", "price_draft"]
+__all__ = [
+    "PricedDraft",
+    "find_paid",
+    "is_about_nobody",
+    "is_quick",
+    "makes_release",
+    "may_price_again",
+    "plan_draft",
+]
 
 _KEPT = 512  # errors of questions at other prices
 _QUICK = 12_000  # steps until a question was priced once, of about ten microseconds each
@@ -42,6 +59,19 @@ class PricedDraft:
     plan: Plan
     catalog: Catalog
     analyst: str
+
+    @property
+    def grouped(self) -> bool:
+        """Whether it has groups."""
+        return bool(self.plan.keys)
+
+    def read(self) -> tuple[Piece, ...]:
+        """How it reads, in a sentence."""
+        return read_plan(self.plan, by_row=not self.catalog.unit.table)
+
+    def count_rows(self, *, finds_values: bool) -> str:
+        """How many rows come back, in words."""
+        return count_rows(self.plan, finds_values=finds_values)
 
     def expect_at(self, currency: str, amount: Fraction, rows: int | None, name: str) -> Sequence[Expected]:
         """The errors of a column at another price; none where it is refused."""
@@ -83,10 +113,42 @@ def _expect_errors(draft: PricedDraft, rows: int | None, name: str | None) -> Se
     return expect_errors(priced.plan, priced.price, CONFIDENCE, rows=rows, name=name)
 
 
-def plan_draft(question: Question, catalog: Catalog, analyst: str) -> PricedDraft:
+def plan_draft(visit: Visit, question: Question) -> PricedDraft:
     """Plan a question; a Refusal where it cannot be answered, or is about public tables alone."""
     bound = bind_question(question)
-    return PricedDraft(bound, require_plan(plan_text(bound, catalog, CONFIDENCE)), catalog, analyst)
+    plan = require_plan(plan_text(bound, visit.catalog, CONFIDENCE))
+    return PricedDraft(bound, plan, visit.catalog, visit.visitor.name)
+
+
+def find_paid(visit: Visit, draft: PricedDraft) -> Receipt | None:
+    """The receipt of an equal question of the same analyst at the same price, however it was spelled.
+
+    Asking it again is free, and the same answer comes.
+    """
+    name, catalog, analyst = visit.visitor.name, visit.catalog, visit.catalog.analyst(visit.visitor.name)
+    if analyst is None:
+        return None
+    batch, unused = Batch((draft.question,), CONFIDENCE, catalog.version), choose_id(None)
+    if sets_price(analyst.policy):
+        identity = batch.unpriced_identity([draft.plan], catalog, unused)
+    else:
+        unnamed = replace(draft, question=replace(draft.question, text=""))
+        identity = batch.identity([price_draft(unnamed)], unused)
+    try:
+        found = visit.curator.ledger.find_answer(name, unused, identity)
+    except Failure:  # it was paid for, and has no answer
+        return None
+    return None if found is None else found.receipt
+
+
+def is_about_nobody(text: str) -> bool:
+    """Whether a text asks for what is public about questions and tables, which is free."""
+    return is_explain(text) or is_listing(text)
+
+
+def makes_release(text: str) -> bool:
+    """Whether a text would make a release."""
+    return read_creation(text) is not None
 
 
 def is_quick() -> bool:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from adomnia.pricing.parts import amount
 from adomnia.privacy.amounts import exact
-from adomnia.privacy.events import Pure
-from adomnia.wire.amounts import text_of
+from adomnia.wire.amounts import name_price, text_of
 
 if TYPE_CHECKING:
     from adomnia.session.recalled import Recalled
@@ -32,7 +30,8 @@ def _read_payment(recalled: Recalled) -> tuple[str, str]:
     if question.error is not None:
         return "error", text_of(exact(question.error, "Question", "error"))
     if priced is not None:
-        return "epsilon" if isinstance(priced.price, Pure) else "rho", text_of(amount(priced.price))
+        word, paid = name_price(priced.price)
+        return word, text_of(paid)
     named = "epsilon" if question.rho is None else "rho"
     given = getattr(question, named)
     return named, "" if given is None else text_of(exact(given, "Question", named))

@@ -1,33 +1,35 @@
-"""What a page said that a question costs: it is not paid where it costs more, because the text was changed since."""
+"""What a page said that a question costs: nothing is paid that costs more, or of which it said no price."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from adomnia.asking.listings import is_listing
-from adomnia.console.ask.drafts import plan_draft
-from adomnia.console.ask.replays import find_paid
+from adomnia.api.actions.drafts import find_paid, is_about_nobody, makes_release, plan_draft
 from adomnia.errors import Refusal
-from adomnia.explaining.explanations import is_explain
-from adomnia.pricing.parts import amount as amount_of_price
 from adomnia.privacy.amounts import exact, show_up
-from adomnia.privacy.events import Pure
-from adomnia.wire.amounts import amount_of
+from adomnia.wire.amounts import amount_of, name_price
 from adomnia.wire.releases import AskRelease
 from adomnia.work import limit
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from adomnia.console.visits import Visit
+    from adomnia.api.requests import Visit
     from adomnia.wire.asking import Ask
 
-__all__ = ["check_seen"]
+__all__ = ["check_seen", "refuse_creation"]
+
+
+def refuse_creation(sql: str) -> None:
+    """Refuse to make a release of a text: its method has a form, which shows the price."""
+    if makes_release(sql):
+        why, fix = "is not asked on this page", "fill in the form of its method, at /methods, and publish there"
+        raise Refusal("CREATE TABLE", why, fix, (1, 1), code="statement_not_allowed")
 
 
 def check_seen(visit: Visit, asked: Ask | AskRelease, seen: str) -> None:
     """Refuse a question that costs more than the page said; one that was paid for before costs nothing."""
-    if not seen or asked.from_release or is_explain(asked.sql) or is_listing(asked.sql):
+    if not seen or asked.from_release or is_about_nobody(asked.sql):
         return
     word, _, said = seen.partition(" ")
     try:
@@ -47,7 +49,7 @@ def _find_price(visit: Visit, asked: Ask | AskRelease) -> tuple[str, Fraction]:
             return currency, exact(named, "Question", currency)
     quote = visit.session.price(asked.sql, confidence=asked.confidence, **asked.payment())
     assert quote.price is not None  # noqa: S101 - of one question
-    return "epsilon" if isinstance(quote.price, Pure) else "rho", amount_of_price(quote.price)
+    return name_price(quote.price)
 
 
 def _was_paid(visit: Visit, asked: Ask | AskRelease) -> bool:
@@ -55,5 +57,4 @@ def _was_paid(visit: Visit, asked: Ask | AskRelease) -> bool:
     if isinstance(asked, AskRelease) and not asked.private:
         return False
     with limit():
-        draft = plan_draft(asked.question(), visit.curator.catalog, visit.visitor.name)
-        return find_paid(visit, draft.question, draft.plan) is not None
+        return find_paid(visit, plan_draft(visit, asked.question())) is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adomnia.asking.batch import plan_text
-from adomnia.console.ask.reading import read_plan
+from adomnia.explaining.plan_sentences import read_plan
 from adomnia.pricing.questions import Question
 from adomnia.session.curator import read_catalog
 from kit import hospital

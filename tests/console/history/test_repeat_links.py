@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from adomnia.console.history.again import link_again, link_sharper
+from adomnia.console.history.repeat_links import link_again, link_sharper
 from adomnia.pricing.questions import Question
 
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from adomnia.console.catalog.consequences import list_consequences
-from adomnia.console.catalog.examining import examine_text
+from adomnia.api.catalog_edits.consequences import list_consequences
+from adomnia.api.catalog_edits.examining import examine_text
 from adomnia.session.curator import open_folder
 from kit import hospital
 

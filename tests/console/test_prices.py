@@ -2,8 +2,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from adomnia.console.history.prices import Paid, count_cost, show_paid
+from adomnia.console.prices import Paid, show_paid
 from adomnia.privacy.events import Approximate, Composed, Concentrated, Pure
+from adomnia.wire.amounts import count_cost
 
 
 def test_a_price_is_shown_in_its_own_currency():

@@ -1,16 +1,16 @@
-"""Names and values as questions write them, and the address at which a question can be asked."""
+"""Names and values as questions write them."""
 
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import TYPE_CHECKING
-from urllib.parse import urlencode
+
+from adomnia.sql.reading.select_builder import list_keywords
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
-__all__ = ["address_of_question", "choose_alias", "put_in_quotes", "quote_identifier", "quote_text"]
+__all__ = ["choose_alias", "put_in_quotes", "quote_identifier", "quote_text"]
 
 _PLAIN = re.compile("[A-Za-z_][A-Za-z0-9_]*")
 
@@ -21,7 +21,7 @@ def quote_identifier(name: str) -> str:
     >>> quote_identifier("age"), quote_identifier("order"), quote_identifier("Education Num")
     ('age', '"order"', '"Education Num"')
     """
-    if _PLAIN.fullmatch(name) and name.upper() not in _list_words():
+    if _PLAIN.fullmatch(name) and name.upper() not in list_keywords():
         return name
     return put_in_quotes(name)
 
@@ -51,21 +51,6 @@ def choose_alias(wanted: str, taken: AbstractSet[str]) -> str:
     ('mean_salary_2', 'the_order')
     """
     plain = re.sub("[^a-z0-9_]+", "_", wanted.lower()).strip("_") or "value"
-    first = plain if _PLAIN.fullmatch(plain) and plain.upper() not in _list_words() else f"the_{plain}"
+    first = plain if _PLAIN.fullmatch(plain) and plain.upper() not in list_keywords() else f"the_{plain}"
     numbers = range(2, len(taken) + 3)
     return next(name for name in (first, *(f"{first}_{number}" for number in numbers)) if name not in taken)
-
-
-def address_of_question(sql: str, amount: str = "") -> str:
-    """Where a question can be asked, at a price in epsilon if one is named."""
-    price = {"pay": "epsilon", "amount": amount} if amount else {}
-    return f"/ask?{urlencode({'sql': sql, **price})}"
-
-
-@cache
-def _list_words() -> frozenset[str]:
-    """Words that a reader of SQL may take for something else than a name."""
-    from sqlglot.dialects.duckdb import DuckDB
-
-    keywords = (*DuckDB.Tokenizer.KEYWORDS, *DuckDB.Parser.NO_PAREN_FUNCTION_PARSERS)
-    return frozenset(word for keyword in keywords for word in keyword.split())
