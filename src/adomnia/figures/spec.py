@@ -1,6 +1,7 @@
 """A picture as a specification in Vega-Lite: plain data, with all numbers in it and nothing to load.
 
-Above it stand what it shows and what its intervals mean; for who cannot see it, the same numbers in words and as a table.
+Above it stand what it shows and what its intervals mean. For who cannot see it, there are the same numbers in words
+and as a table.
 """
 
 from __future__ import annotations

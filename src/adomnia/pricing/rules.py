@@ -146,16 +146,8 @@ def _is_better(joint: Sequence[Plan], plans: Sequence[Plan], price: Price) -> bo
     return error_together(joint, price) < error_together(with_ways(plans, price), price)
 
 
-CURRENT = Rules(
-    priced=(apply_weights, join_sums, suit_methods, apply_caps, choose_ways, join_counts, apply_effort),
-    before_error=(join_sums, apply_caps, choose_ways),
-    after_error=(apply_effort,),
-    without_price=(apply_weights, join_sums, suit_methods, choose_ways, join_counts),
-)
-
-
 def keep_quantiles(drafts: Sequence[PlannedQuestion], _price: Price, _catalog: Catalog) -> list[PlannedQuestion]:
-    """Rule: quantiles were measured with fixed parts of the price."""
+    """Rule: quantiles are measured as in earlier versions, whose stored answers are found and read by it."""
     return [replace(each, plan=with_earlier_quantiles(each.plan)) for each in drafts]
 
 
@@ -171,6 +163,14 @@ def _earlier(statistic: Statistic) -> Statistic:
         case PopulationQuantile(query=query, share=share):
             return EarlierPopulationQuantile(query, share)
     return statistic
+
+
+CURRENT = Rules(
+    priced=(apply_weights, join_sums, suit_methods, apply_caps, choose_ways, join_counts, apply_effort),
+    before_error=(join_sums, apply_caps, choose_ways),
+    after_error=(apply_effort,),
+    without_price=(apply_weights, join_sums, suit_methods, choose_ways, join_counts),
+)
 
 
 # As answers of earlier versions were measured, which are given again as they are stored: the last first.
