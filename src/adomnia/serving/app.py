@@ -97,7 +97,7 @@ ENDPOINTS: dict[Route, Endpoint] = {
         shares.create_share, models.NewShareReply, 201, refuses=(400, 404), sends=True
     ),
     ("DELETE", f"{DATASET}/shares/{{share_id}}"): Endpoint(shares.end_share, None, 204, refuses=(400,)),
-    ("GET", f"{DATASET}/shared/{{code}}"): Endpoint(shares.shared, models.SharedReply, refuses=(400, 404)),
+    ("GET", f"{DATASET}/shared/{{code}}"): Endpoint(shares.open_shared, models.SharedReply, refuses=(400, 404)),
     ("POST", f"{DATASET}/shared/{{code}}"): Endpoint(shares.buy, AnswerReply, refuses=(400, 402, 404, 409)),
     ("POST", f"{DATASET}/accounts/top-up"): Endpoint(
         oversight.top_up_budget, AccountReply, refuses=(400, 404, 409), sends=True

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from adomnia.api.actions.sharing import buy_shared, find_shared, make_share, offer_shared
 from adomnia.api.encoding import Pieces, encode_answer, encode_json, json_response
-from adomnia.api.free_work import ask_free
+from adomnia.api.free_work import reply_free
 from adomnia.api.models import NewShare, SharedReply, ShareReply
 from adomnia.api.requests import Visit, read_dataset, run_in_pool, services_of, visitor_of
 from adomnia.api.routes.questions import QuestionJob
@@ -40,14 +40,13 @@ async def end_share(dataset: str, share_id: str, request: Request) -> Response:
     return Response(status_code=204)
 
 
-async def shared(dataset: str, code: str, request: Request) -> Response:
+async def open_shared(dataset: str, code: str, request: Request) -> Response:
     """What a link leads to: the question and its price, and nothing of the answer; free."""
 
-    def read(visit: Visit) -> bytes:
-        return encode_json(SharedReply.record(_describe(visit, find_shared(visit, code))))
+    def ask(visit: Visit) -> Pieces:
+        return [encode_json(SharedReply.record(_describe(visit, find_shared(visit, code))))]
 
-    body = await ask_free(request, dataset, read)
-    return body if isinstance(body, Response) else Response(body, media_type="application/json")
+    return await reply_free(request, dataset, ask)
 
 
 async def buy(dataset: str, code: str, request: Request) -> Response:
