@@ -16,8 +16,7 @@ import typer
 import adomnia
 from adomnia.cli.app import app, main
 from adomnia.errors import Refusal
-from adomnia.explaining.method_reference import render_reference
-from adomnia.explaining.methods import list_methods
+from adomnia.explaining.methods import list_methods, render_reference
 from adomnia.mechanisms.registry import MECHANISMS
 from adomnia.privacy.expressions import FUNCTIONS
 from adomnia.session.curator import read_catalog

@@ -8,7 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from adomnia.errors import Refusal
-from adomnia.ledger.storage import Storage
+from adomnia.ledger.records import Storage
 from adomnia.plans.formulas import statistics_of
 from adomnia.pricing.quotes import list_measures, rehearse_plan
 from adomnia.privacy.keys import Key, is_open, key_cells

@@ -9,17 +9,17 @@ from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annota
 from adomnia.api.access import Role
 from adomnia.api.models import TokenReply
 from adomnia.api.problems import status_of
-from adomnia.api.routes.requests import address_of, run_in_pool, services_of, visitor_of
+from adomnia.api.requests import address_of, run_in_pool, services_of, visitor_of
 from adomnia.api.routes.sign_in import cookie_of
 from adomnia.console.forms import read_form
+from adomnia.console.frame import show
 from adomnia.console.rendering import Page
-from adomnia.console.visits import show
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-    from adomnia.console.visits import Visit
+    from adomnia.api.requests import Visit
 
 _TOKEN_DAYS = 90
 _PERMISSIONS = {

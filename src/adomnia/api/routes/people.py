@@ -10,7 +10,7 @@ from starlette.responses import Response
 from adomnia.api.access import Role
 from adomnia.api.encoding import json_response
 from adomnia.api.models import ChangeRole, NewToken, NewUser, TokenReply, UserReply, link_record
-from adomnia.api.routes.requests import run_in_pool, services_of, visitor_of
+from adomnia.api.requests import run_in_pool, services_of, visitor_of
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:

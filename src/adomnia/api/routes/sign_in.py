@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from adomnia.api.encoding import json_response
 from adomnia.api.models import ChangePassword, FirstSignIn, MeReply, SignIn
-from adomnia.api.routes.requests import address_of, run_in_pool, services_of, visitor_of
+from adomnia.api.requests import address_of, run_in_pool, services_of, visitor_of
 
 if TYPE_CHECKING:
     from adomnia.api.access import Visitor

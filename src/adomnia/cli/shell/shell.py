@@ -12,8 +12,8 @@ import typer
 
 from adomnia.asking.batch import choose_request_id
 from adomnia.asking.listings import is_listing
-from adomnia.cli import answers, bills, exit_codes, pages
-from adomnia.cli.options import AnswerFormat
+from adomnia.cli import answers, bills, pages
+from adomnia.cli.options import FAILED, AnswerFormat
 from adomnia.cli.shell import commands
 from adomnia.cli.shell.errors import describe_error, may_be_paid
 from adomnia.errors import AdomniaError, Failure, Refusal
@@ -163,7 +163,7 @@ class Shell:
         try:
             self._threads.shutdown(wait=True)
         except KeyboardInterrupt:
-            os._exit(exit_codes.FAILED)  # its thread would be waited for all the same
+            os._exit(FAILED)  # its thread would be waited for all the same
 
     def _run(self, statement: WrittenStatement) -> None:
         if statement.command:

@@ -11,15 +11,15 @@ from starlette.responses import RedirectResponse, Response
 from adomnia.api.access import Role, TokenState
 from adomnia.api.models import TokenReply, UserReply, link_record
 from adomnia.api.problems import status_of
+from adomnia.api.requests import run_in_pool, services_of
 from adomnia.api.routes.people import check_in_catalog, check_not_owner, create_link
-from adomnia.api.routes.requests import run_in_pool, services_of
 from adomnia.console.forms import read_form
+from adomnia.console.frame import show
 from adomnia.console.rendering import Page
-from adomnia.console.visits import show
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
-    from adomnia.console.visits import Visit
+    from adomnia.api.requests import Visit
 
 _DONE = {
     "role": "The role is changed, also for visits and tokens that are in use.",
@@ -123,7 +123,7 @@ async def _show(
     problem: Refusal | None = None,
 ) -> Response:
     def read(visit: Visit) -> Page:
-        access, catalog = visit.services.access, visit.curator.catalog
+        access, catalog = visit.services.access, visit.catalog
         users = access.users()
         names = {user.name for user in users}
         tokens = [(token.user, TokenReply.record(token)) for token in access.tokens()]

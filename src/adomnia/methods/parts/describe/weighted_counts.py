@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from adomnia.messages.notes import define_note
 from adomnia.methods.contract import NumberColumn
 from adomnia.methods.parts.describe.error_laws import deviations, left_open, noise_cumulants
 from adomnia.methods.parts.describe.noisy_ratios import NoisyRatio
@@ -12,7 +13,7 @@ from adomnia.privacy.polynomials import constant
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured
 
-WEIGHTED_NOTE = "Counts are sums of weights."
+WEIGHTED_NOTE = define_note("counts_are_weights", "Counts are sums of weights.")
 _FEW = (
     4.0  # rows of the usual weight that a cell is taken to have at least, where sampling is allowed for (Wilson 1927)
 )

@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from adomnia.messages.notes import define_note
 from adomnia.methods.contract import Factor
 from adomnia.methods.fresh_noise import Generator, draw_again, variance_of
 from adomnia.methods.parts.testing.null_law import count_draws
@@ -13,7 +14,9 @@ from adomnia.methods.parts.testing.shares import project
 from adomnia.noise.afterwards import follow
 from adomnia.statistics.contract import Floats, Measured
 
-LOST = "A group has so few rows that they are lost in the noise: nothing is known of its distribution."
+LOST = define_note(
+    "group_lost", "A group has so few rows that they are lost in the noise: nothing is known of its distribution."
+)
 
 
 @dataclass(frozen=True)
