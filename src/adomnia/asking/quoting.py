@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from adomnia.asking.asker import Asker
     from adomnia.asking.batch import Batch
     from adomnia.explaining.tree import Node
+    from adomnia.pricing.bills import Quote
     from adomnia.pricing.questions import Payment, Priced
-    from adomnia.pricing.quotes import Quote
     from adomnia.pricing.vacuity import Verdict
 
 __all__ = ["explain_question", "quote"]

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from adomnia.asking.asker import Asker
     from adomnia.explaining.tree import Node
     from adomnia.ledger.requests import StoredAnswer
+    from adomnia.pricing.bills import Quote
     from adomnia.pricing.questions import Priced, Question
-    from adomnia.pricing.quotes import Quote
     from adomnia.session.answer import Answer
 
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from adomnia.engines.contract import Progress
     from adomnia.explaining.methods import MethodList
     from adomnia.ledger.requests import Receipt
-    from adomnia.pricing.quotes import Quote
+    from adomnia.pricing.bills import Quote
     from adomnia.releases.model import Release
     from adomnia.session.curator import Curator
     from adomnia.session.explanation import Explanation
