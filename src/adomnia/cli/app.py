@@ -100,14 +100,14 @@ def main() -> None:
     try:
         app()
     except AdomniaError as error:
-        typer.echo(_printable(f"{type(error).__name__}: {_reword(error)}{_name_cause(error)}"), err=True)
+        typer.echo(_printable(f"{type(error).__name__}: {_render(error)}{_name_cause(error)}"), err=True)
         sys.exit(exit_code(error))
     except OSError as error:
         typer.echo(f"Unavailable: {_explain_file(error)}", err=True)
         sys.exit(UNAVAILABLE)
 
 
-def _reword(error: AdomniaError) -> AdomniaError:
+def _render(error: AdomniaError) -> AdomniaError:
     from adomnia.messages.surfaces import Surface
 
     return render(error, Surface.COMMAND_LINE) if isinstance(error, Refusal | Unavailable) else error
