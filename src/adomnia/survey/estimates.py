@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
+import numpy as np
+
+from adomnia.distributions.projections import project
 from adomnia.errors import Refusal
 from adomnia.survey.intervals import find_data_bounds, find_population_bounds
-from adomnia.survey.simplex import project_onto_simplex
 
 __all__ = ["Estimates", "Inference", "Support", "check_inference"]
 
@@ -100,16 +102,16 @@ class Estimates:
         check_inference(inference)
         if not 0 < confidence < 1:
             raise ValueError(f"Estimates confidence must be > 0 and < 1, got {confidence}.")
-        left_open = (1 - confidence) / (self._statements if together else 1)
+        alpha = (1 - confidence) / (self._statements if together else 1)
         find = find_data_bounds if inference == "data" else find_population_bounds
         pairs = zip(self.laws, self.supported, strict=True)
         return tuple(
-            find(supported, self.people, (float(law.kept), float(law.raised)), left_open) for law, supported in pairs
+            find(supported, self.people, (float(law.kept), float(law.raised)), alpha) for law, supported in pairs
         )
 
     def project(self) -> tuple[float, ...]:
         """The nearest shares that are not negative and add up to one: post-processing, and biased where it moves."""
-        return project_onto_simplex([float(share) for share in self.shares])
+        return tuple(project(np.array(self.shares, dtype=np.float64), np.ones(())).tolist())
 
     @property
     def _statements(self) -> int:

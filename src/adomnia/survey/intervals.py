@@ -23,9 +23,7 @@ _REACH = 9.0  # deviations: what lies beyond has probability below 1e-18
 _HALVINGS = 50
 
 
-def find_population_bounds(
-    supported: int, people: int, law: tuple[float, float], left_open: float
-) -> tuple[float, float]:
+def find_population_bounds(supported: int, people: int, law: tuple[float, float], alpha: float) -> tuple[float, float]:
     """The shares of a population under which so many supporting reports are not too rare.
 
     >>> low, high = find_population_bounds(300, 1000, (0.75, 0.25), 0.05)
@@ -41,19 +39,19 @@ def find_population_bounds(
     def above(share: float) -> float:
         return 1 - _mid_below(few, people, raised + share * (kept - raised))
 
-    return 1 - _halve(lambda rest: above(1 - rest), left_open / 2), _halve(below, left_open / 2)
+    return 1 - _halve(lambda rest: above(1 - rest), alpha / 2), _halve(below, alpha / 2)
 
 
-def find_data_bounds(supported: int, people: int, law: tuple[float, float], left_open: float) -> tuple[float, float]:
+def find_data_bounds(supported: int, people: int, law: tuple[float, float], alpha: float) -> tuple[float, float]:
     """The shares of these very people under which so many supporting reports are not too rare."""
     few, many = _nearest_counts(supported, people, law)
     tail = _wide_tail if _is_wide(people, law) else _exact_tail
 
     def below(count: int) -> bool:
-        return tail(many, count, people, law) > left_open / 2
+        return tail(many, count, people, law) > alpha / 2
 
     def above(count: int) -> bool:
-        return 1 - tail(few, count, people, law) > left_open / 2
+        return 1 - tail(few, count, people, law) > alpha / 2
 
     most = _last_true(below, people)
     least = people - _last_true(lambda rest: above(people - rest), people)

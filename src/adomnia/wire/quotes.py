@@ -1,6 +1,6 @@
 """Quotes: what a question would cost, what is measured for it, and how far off its outputs may be."""
 
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -12,12 +12,11 @@ from adomnia.mechanisms.contract import Numeric
 from adomnia.mechanisms.earlier_brackets import EarlierBrackets
 from adomnia.mechanisms.envelopes import LogRange, OrderStatistic
 from adomnia.mechanisms.exponential import Exponential
-from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.halving import Halving
-from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.mechanisms.propose_test_release import ProposeTestRelease
 from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.mechanisms.ranks import Target
+from adomnia.mechanisms.registry import NOISES
 from adomnia.mechanisms.round_numbers import RoundNumbers
 from adomnia.mechanisms.smooth import SmoothCauchy, SmoothLaplace, SmoothNoise, SmoothStudent
 from adomnia.messages.surfaces import Surface
@@ -214,12 +213,11 @@ def _measurement(record: dict[str, Any]) -> Measurement:
     )
 
 
-def _law(noise: Numeric) -> dict[str, Any]:  # noqa: PLR0911 - one for each law
+def _law(noise: Numeric) -> dict[str, Any]:
+    law = next((law for law, kind in NOISES.items() if type(noise) is kind), None)
+    if law is not None:
+        return {"law": law, **{each: text_of(getattr(noise, each)) for each in _name_parameters(noise)}}
     match noise:
-        case DiscreteLaplace(scale=scale):
-            return {"law": "laplace", "scale": text_of(scale)}
-        case DiscreteGaussian(variance=variance):
-            return {"law": "gaussian", "variance": text_of(variance)}
         case Exponential(rate=rate):
             return {"law": "exponential", "rate": text_of(rate)}
         case Quantiles(targets=targets, values=values, rate=rate):
@@ -240,12 +238,11 @@ def _law(noise: Numeric) -> dict[str, Any]:  # noqa: PLR0911 - one for each law
     raise TypeError(f"Measurement noise must be of a law that has a name, got {type(noise).__name__}.")
 
 
-def _noise(record: dict[str, Any]) -> Numeric:  # noqa: PLR0911 - one for each law
+def _noise(record: dict[str, Any]) -> Numeric:
+    if record["law"] in NOISES:
+        noise: Any = NOISES[record["law"]]
+        return noise(**{each: amount_of(record[each]) for each in _name_parameters(noise)})  # type: ignore[no-any-return]
     match record["law"]:
-        case "laplace":
-            return DiscreteLaplace(amount_of(record["scale"]))
-        case "gaussian":
-            return DiscreteGaussian(amount_of(record["variance"]))
         case "exponential":
             return Exponential(amount_of(record["rate"]))
         case "ranks":
@@ -262,6 +259,10 @@ def _noise(record: dict[str, Any]) -> Numeric:  # noqa: PLR0911 - one for each l
             price: Any = event_of(record["price"])
             return ProposeTestRelease(_statistic(record), record["bound"], int(record["rows"]), price)
     raise ValueError(f"Noise law must be known, got {record['law']!r}.")
+
+
+def _name_parameters(kind: Any) -> list[str]:  # noqa: ANN401 - a dataclass
+    return [each.name for each in fields(kind)]
 
 
 def _rounds_record(rounds: RoundNumbers | None) -> dict[str, str]:

@@ -10,7 +10,6 @@ import numpy as np
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.column_bins import ColumnBins, split_finely
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
-from adomnia.methods.fresh_noise import variance_of
 from adomnia.methods.parts.densities.bandwidth import choose
 from adomnia.methods.parts.densities.density_by_rate import DensityByRate
 from adomnia.methods.parts.densities.sampling import require_one_row
@@ -49,7 +48,7 @@ class Density(SingleRound):
 
     def tabulate(self, *measured: Measured) -> ResultTable:
         (counted,) = measured
-        sizes = choose(counted.values.astype(np.float64), self.cells.widths, variance_of(counted.noise))
+        sizes = choose(counted.values.astype(np.float64), self.cells.widths, counted.noise.cumulants.variance)
         found = NoisyShares(counted.values, sizes, counted.noise, sampled=True)
         chosen = f"The noisy data chose {len(sizes)} bin{'s' * (len(sizes) > 1)}."
         return describe_density(found, self.cells, sizes, chosen, _COMPETING)

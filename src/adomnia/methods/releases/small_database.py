@@ -16,7 +16,6 @@ from adomnia.methods.synthesis.explicit_rows import (
     WAYS,
     ExplicitTables,
     FittedTable,
-    find_tails,
     read_explicit,
     read_noisy,
 )
@@ -88,7 +87,9 @@ class SmallDatabase(Analysis):
             f"its {cells:,} counts: shares are multiples of 1/{self.small}."
         )
         noisy, released = (read_noisy((), counted),), (counted.values, chosen.values)
-        return FittedTable(self.columns, weights, noisy, released, find_tails(counted)).publish(self.size, about, note)
+        return FittedTable(self.columns, weights, noisy, released, counted.noise.continuous.tails).publish(
+            self.size, about, note
+        )
 
     @property
     def candidates(self) -> int:
