@@ -25,13 +25,13 @@ from adomnia.mechanisms.brackets import Brackets
 from adomnia.mechanisms.halving import Halving
 from adomnia.mechanisms.histograms import SecretHistogram
 from adomnia.noise import SystemBits
-from adomnia.privacy.aggregates import Histogram, bucket_bits
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Pure
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private
+from adomnia.privacy.scans import Histogram, bucket_bits
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.statistics.contract import Estimate, Measured
 from adomnia.statistics.quantile import PlainQuantile, Quantile

@@ -6,7 +6,7 @@ import pytest
 
 from adomnia.client.rehearsal import rehearse_remote
 from adomnia.session.curator import read_catalog, rehearse
-from adomnia.wire.catalogs import catalog_of, catalog_record
+from adomnia.wire.catalogs import CatalogReply, catalog_of
 from kit.hospital import LINKED, declare
 
 
@@ -16,7 +16,7 @@ def pair(tmp_path_factory):
     catalog = declare(tmp_path_factory.mktemp("rehearsal") / "hospital", LINKED)
     with (
         rehearse(catalog) as near,
-        rehearse_remote(catalog_of(catalog_record(catalog)), near.session("bob").sql) as far,
+        rehearse_remote(catalog_of(CatalogReply.model_validate(catalog)), near.session("bob").sql) as far,
     ):
         yield near, far
 

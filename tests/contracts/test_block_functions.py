@@ -12,7 +12,9 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from adomnia.methods.parts.likelihood.block_functions import (
+from adomnia.plans.canonical import canonical
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.transforms.block_functions import (
     BINNED,
     BLOCK_FUNCTIONS,
     LOCATED,
@@ -20,8 +22,6 @@ from adomnia.methods.parts.likelihood.block_functions import (
     BinsOfBlocks,
     SumsOfBlocks,
 )
-from adomnia.plans.canonical import canonical
-from adomnia.privacy.domains import Numbers
 
 pytestmark = pytest.mark.no_cover  # tests of the modules have one example of each branch
 

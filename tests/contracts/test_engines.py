@@ -30,7 +30,6 @@ from adomnia.engines.dialect import Dialect
 from adomnia.engines.registry import EMBEDDED, ENGINES, load_engine
 from adomnia.errors import Failure, Refusal
 from adomnia.pricing.quotes import list_measures
-from adomnia.privacy.aggregates import Histogram, NonNull, People, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Pure
 from adomnia.privacy.expressions import Column, call
@@ -39,6 +38,7 @@ from adomnia.privacy.keys import Blocks, Bucket, Names
 from adomnia.privacy.kinds import Boolean, Day, Moment, Quantity, Text
 from adomnia.privacy.queries import Clip, Query
 from adomnia.privacy.relations import Where, everything
+from adomnia.privacy.scans import Histogram, NonNull, People, Rows, Total
 from adomnia.privacy.units import ROW
 from adomnia.sql.lower import lower
 from engines.databases import applied, catalog, constant, people, relation

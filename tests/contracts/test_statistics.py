@@ -23,7 +23,6 @@ from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.noise import discrete_gaussian, discrete_laplace
-from adomnia.privacy.aggregates import DistinctValues, Histogram, NonNull, People, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Composed, Concentrated, Pure
 from adomnia.privacy.expressions import Column
@@ -31,6 +30,7 @@ from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.losses import covers, loss
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private
+from adomnia.privacy.scans import DistinctValues, Histogram, NonNull, People, Rows, Total
 from adomnia.statistics.contract import Measured
 from adomnia.statistics.correlation import Correlation
 from adomnia.statistics.count import Count

@@ -15,7 +15,7 @@ from adomnia.plans.plan import Output
 from adomnia.pricing.parts import bill, split_price
 from adomnia.pricing.quotes import list_measures, quote_plan
 from adomnia.privacy.events import Concentrated, Pure
-from adomnia.privacy.matrices import Combination, Matrix
+from adomnia.privacy.transforms.matrices import Combination, Matrix
 from adomnia.privacy.vectors import Variable, Vector
 from adomnia.sql.lower import lower
 from adomnia.statistics.contract import Measured, ResultTable

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adomnia.curator.combining import combine
-from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Text
-from adomnia.privacy.matrices import Combination, Matrix
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private
-from privacy.test_matrices import combinations, whole
+from adomnia.privacy.scans import Rows
+from adomnia.privacy.transforms.matrices import Combination, Matrix
+from privacy.transforms.test_matrices import combinations, whole
 
 
 def query(*sizes, aggregate):

@@ -13,9 +13,9 @@ import yaml
 
 from adomnia.errors import Refusal
 from adomnia.pricing.quotes import list_measures
-from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.events import Pure
 from adomnia.privacy.losses import loss
+from adomnia.privacy.scans import Histogram
 from adomnia.session.curator import Curator
 from adomnia.sql.lower import lower
 from conftest import FIXTURES

@@ -13,10 +13,10 @@ import pytest
 from adomnia.curator.combining import combine
 from adomnia.curator.estimating import add_estimates, round_to_grid
 from adomnia.privacy.domains import Numbers
-from adomnia.privacy.estimates import EstimateCounts, EstimateMoments
 from adomnia.privacy.keys import Blocks
 from adomnia.privacy.queries import Query
-from privacy.test_estimates import PEOPLE, SUMS
+from adomnia.privacy.transforms.estimates import EstimateCounts, EstimateMoments
+from privacy.transforms.test_estimates import PEOPLE, SUMS
 
 GRID = Numbers(Fraction(-1, 3), Fraction(5, 3), Fraction(1, 7))
 AWKWARD = [nan, inf, -inf, 1e308, -1e308, 5e-324, -0.0, 0.5, 5 / 3, -1 / 3, 2.0**63]

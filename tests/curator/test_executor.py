@@ -16,11 +16,11 @@ from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.errors import Failure
 from adomnia.pricing.parts import bill, split_price
 from adomnia.pricing.quotes import list_measures
-from adomnia.privacy.distances import Candidate, Distances, Guess
 from adomnia.privacy.events import Composed, Concentrated, Pure
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import everything
 from adomnia.privacy.sensitivity import Sensitivity
+from adomnia.privacy.transforms.distances import Candidate, Distances, Guess
 from adomnia.sql.lower import lower
 from adomnia.statistics.contract import Estimate, Measure, Measured
 from kit.hospital import CountedBits

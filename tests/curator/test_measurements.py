@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 import adomnia
 from adomnia.curator.measurements import ChangedRoundError, Record, Replayer, digest_round
 from adomnia.plans.canonical import canonical
-from adomnia.privacy.aggregates import Rows
-from adomnia.privacy.distances import Candidate, Distances, Guess
 from adomnia.privacy.events import Pure
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Text
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private
+from adomnia.privacy.scans import Rows
+from adomnia.privacy.transforms.distances import Candidate, Distances, Guess
 from adomnia.statistics.contract import Measure, Measured
 
 SEX = Column("sex", Text(("F", "M")))

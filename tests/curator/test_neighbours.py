@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from adomnia.pricing.quotes import list_measures
-from adomnia.privacy import aggregates as exact
+from adomnia.privacy import scans as exact
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.expressions import FUNCTIONS
 from adomnia.sql.lower import lower

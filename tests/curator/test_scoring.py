@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from adomnia.curator.scoring import SparseCounts, score
-from adomnia.privacy.distances import Candidate, Distances, Guess
-from privacy.test_distances import EVERY, TABLES, count, databases, define
+from adomnia.privacy.transforms.distances import Candidate, Distances, Guess
+from privacy.transforms.test_distances import EVERY, TABLES, count, databases, define
 
 
 def sparse(tables):

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from adomnia.curator.combining import combine
 from adomnia.curator.executor import Executor, Statements
 from adomnia.errors import Failure
-from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.expressions import call
-from adomnia.privacy.matrices import Combination, Matrix
 from adomnia.privacy.polynomials import constant, variable
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private, Where
+from adomnia.privacy.scans import Rows
+from adomnia.privacy.transforms.matrices import Combination, Matrix
 from adomnia.privacy.vectors import Variable, Vector
 from adomnia.statistics.contract import Measure
 from kit.gate import aggregated, meaning, moved_within, proved

@@ -21,12 +21,12 @@ from adomnia.catalog.model import Catalog, Table
 from adomnia.engines.duckdb import DuckDB
 from adomnia.engines.limits import USUAL, Limits
 from adomnia.privacy import relations
-from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import FUNCTIONS, Call, Column, Expression, Literal
 from adomnia.privacy.filters import Budget
 from adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity, Text
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Rows
 from adomnia.privacy.units import Unit
 
 if TYPE_CHECKING:

@@ -23,13 +23,13 @@ from adomnia.engines.cells import (
     read_nothing,
     read_rows,
 )
-from adomnia.privacy.aggregates import Histogram, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, call
 from adomnia.privacy.keys import Bucket, Names
 from adomnia.privacy.kinds import Boolean, Day, Quantity, Text
 from adomnia.privacy.polynomials import constant, variable
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Histogram, Rows, Total
 from adomnia.privacy.vectors import Variable, Vector
 from engines.databases import category, people, relation, whole
 

@@ -17,13 +17,13 @@ from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.index import IndexWriter, Links, TableSource, build_public, build_rows, build_table
 from adomnia.engines.render import render, render_rows
 from adomnia.errors import Failure
-from adomnia.privacy.aggregates import Average, DistinctValues, Histogram, NonNull, OwnExtreme, People, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, Literal, call, text
 from adomnia.privacy.keys import Bucket, Names
 from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
 from adomnia.privacy.queries import Clip, Query
 from adomnia.privacy.relations import OwnValue, PerPerson, Public, Select, Selected, Where
+from adomnia.privacy.scans import Average, DistinctValues, Histogram, NonNull, OwnExtreme, People, Rows, Total
 from adomnia.privacy.units import ROW
 from engines.databases import applied, catalog, category, constant, number, people, relation, whole
 

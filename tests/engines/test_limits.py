@@ -8,8 +8,8 @@ from adomnia.engines.contract import Statement
 from adomnia.engines.duckdb import DuckDB
 from adomnia.engines.limits import USUAL, Limits
 from adomnia.errors import Failure, Unavailable
-from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Rows
 from engines.databases import answer, catalog, frame, loaded, number, people, relation
 
 FARE = number("fare", 0, 100)

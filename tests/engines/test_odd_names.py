@@ -12,10 +12,10 @@ from adomnia.engines.contract import grid_name, index_name
 from adomnia.engines.duckdb import DuckDB
 from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.errors import Failure
-from adomnia.privacy.aggregates import NonNull, People, Rows, Total
 from adomnia.privacy.expressions import call, number
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Where
+from adomnia.privacy.scans import NonNull, People, Rows, Total
 from engines.databases import PERSON, answer, catalog, category, frame, relation
 from engines.databases import number as bounded
 

@@ -34,8 +34,12 @@ def test_the_caption_says_what_intervals_are_about():
     columns = (label("city", CITIES), value("x", [1, 2, 3]))
     assert caption(drawable(*columns)) == ["Lines: 95% intervals of the noise."]
     assert caption(drawable(*columns, confidence=0.999)) == ["Lines: 99.9% intervals of the noise."]
-    note = "Intervals are about the population that the people are a sample of."
-    assert caption(drawable(*columns, notes=(note,))) == ["Lines: 95% intervals about the population."]
+    of_sample, believed = value("x", [1, 2, 3], about="population"), value("y", [1, 2, 3], about="credible")
+    assert caption(drawable(columns[0], of_sample)) == ["Lines: 95% intervals about the population."]
+    assert caption(drawable(columns[0], believed)) == ["Lines: 95% credible intervals."]
+    assert caption(drawable(columns[0], of_sample, value("z", [1, 2, 3]))) == [
+        "Lines: 95% intervals about the population and intervals of the noise."
+    ]
     assert caption(GALLERY["steps"]) == ["Bands: 95% intervals of the noise."]
     assert caption(GALLERY["public"]) == []
 

@@ -15,13 +15,13 @@ from adomnia.curator.combining import combine
 from adomnia.mechanisms.histograms import SecretHistogram
 from adomnia.mechanisms.secret import Secret
 from adomnia.methods.contract import Factor, Frame, NumberColumn
-from adomnia.privacy.aggregates import Histogram, NonNull, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Column, Expression, Literal
 from adomnia.privacy.keys import Bucket, key_cells, key_values
 from adomnia.privacy.kinds import Boolean, Quantity, Text
-from adomnia.privacy.matrices import Combination
 from adomnia.privacy.relations import Named, PerBlock, Private, Relation, Select, Where
+from adomnia.privacy.scans import Histogram, NonNull, Rows, Total
+from adomnia.privacy.transforms.matrices import Combination
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Measure, Measured, Result, Statistic
 

@@ -11,8 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 from adomnia.privacy.filters import Left
+from adomnia.releases.answering import answer_released
 from adomnia.releases.model import Release
-from adomnia.session.released import answer_released
+from adomnia.session.answer import build_free
 from adomnia.sql.reading.released import parse_released
 from adomnia.statistics.products import Attribute, Product
 
@@ -70,7 +71,7 @@ def ask(text: str, asked: LinearRelease | Release, confidence: float = 0.95) -> 
     release = asked if isinstance(asked, Release) else make_release(asked)
     select = parse_released(text)
     assert select is not None
-    return answer_released(select, lambda _: release, confidence, NOTHING)
+    return build_free(answer_released(select, lambda _: release, confidence), NOTHING)
 
 
 def tell(text: str, attributes: tuple[Attribute, ...], estimates: LinearRelease) -> list[Any]:

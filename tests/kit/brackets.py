@@ -20,7 +20,7 @@ from adomnia.mechanisms.draws import Pieces, Segment
 from adomnia.mechanisms.halving import PARTS, Halving
 from adomnia.mechanisms.histograms import Known, SecretHistogram
 from adomnia.mechanisms.laplace import DiscreteLaplace
-from adomnia.privacy.aggregates import bucket_bits
+from adomnia.privacy.scans import bucket_bits
 from adomnia.privacy.sensitivity import Sensitivity
 from kit.bits import SeededBits
 

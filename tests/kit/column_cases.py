@@ -15,8 +15,8 @@ import numpy as np
 
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.registry import METHODS
-from adomnia.privacy.aggregates import Histogram, NonNull, Total
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Histogram, NonNull, Total
 from adomnia.statistics.contract import Estimate, ResultTable
 from adomnia.statistics.correlation import Correlation
 from adomnia.statistics.count import Count

@@ -12,7 +12,7 @@ import numpy as np
 from adomnia.curator.combining import combine
 from adomnia.distributions.simulations import draw_again
 from adomnia.methods.registry import METHODS
-from adomnia.privacy.aggregates import People
+from adomnia.privacy.scans import People
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Measured
 from kit.analyses import Arms, frame

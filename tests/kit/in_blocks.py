@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from adomnia.privacy.aggregates import Average, OwnSpread
 from adomnia.privacy.events import Composed
 from adomnia.privacy.losses import covers
 from adomnia.privacy.relations import PerBlock, PerPerson, Select, Where
+from adomnia.privacy.scans import Average, OwnSpread
 from kit.analyses import Arms
 from kit.bits import SeededBits
 

@@ -16,10 +16,10 @@ from adomnia.curator.combining import combine
 from adomnia.curator.scoring import SparseCounts, score
 from adomnia.mechanisms.secret import Secret
 from adomnia.methods.contract import Factor, Frame
-from adomnia.privacy.distances import Distances
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Text
 from adomnia.privacy.relations import Private
+from adomnia.privacy.transforms.distances import Distances
 from adomnia.statistics.contract import Measure, Measured, ResultTable
 from kit.bits import SeededBits
 

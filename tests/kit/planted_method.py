@@ -11,8 +11,8 @@ import pytest
 
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, BadArgument, Factor, Method, NumberColumn, Parameter
-from adomnia.privacy.aggregates import NonNull
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import NonNull
 from adomnia.statistics.contract import Estimate, Measured, ResultTable
 
 if TYPE_CHECKING:

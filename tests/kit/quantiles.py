@@ -11,7 +11,7 @@ import numpy as np
 
 from adomnia.mechanisms.histograms import SecretHistogram
 from adomnia.mechanisms.ranks import Target, scores
-from adomnia.privacy.aggregates import bucket_bits
+from adomnia.privacy.scans import bucket_bits
 from adomnia.privacy.sensitivity import Sensitivity
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adomnia.engines.check import check_histogram, check_public, check_statement
-from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.expressions import Call
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Select
+from adomnia.privacy.scans import Histogram
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

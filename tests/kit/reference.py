@@ -16,10 +16,10 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adomnia.engines.contract import PERSON
-from adomnia.privacy.aggregates import DistinctValues, NonNull, People, Rows, Total
 from adomnia.privacy.expressions import Call, Column, Expression, Literal
 from adomnia.privacy.keys import Blocks, Bucket, key_values
 from adomnia.privacy.kinds import LONGEST_TEXT, Boolean, Day, Identity, Moment, Quantity, Text
+from adomnia.privacy.scans import DistinctValues, NonNull, People, Rows, Total
 from adomnia.privacy.vectors import Vector
 
 if TYPE_CHECKING:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from adomnia.mechanisms.laplace import DiscreteLaplace
-from adomnia.privacy.aggregates import Total
 from adomnia.privacy.conversions import rho_of
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Concentrated, Pure
@@ -22,6 +21,7 @@ from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private
+from adomnia.privacy.scans import Total
 from adomnia.statistics.contract import Measured
 
 if TYPE_CHECKING:

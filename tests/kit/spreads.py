@@ -13,12 +13,12 @@ from scipy.stats import beta
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.noise import discrete_gaussian, discrete_laplace
-from adomnia.privacy.aggregates import NonNull, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Column, Expression, Literal
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private
+from adomnia.privacy.scans import NonNull, Total
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Estimate, Measure, Measured, Statistic
 

@@ -13,18 +13,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from adomnia.engines.contract import PERSON
-from adomnia.privacy.aggregates import (
-    Average,
-    DistinctValues,
-    NonNull,
-    Own,
-    OwnChoice,
-    OwnExtreme,
-    OwnMedian,
-    OwnSpread,
-    Rows,
-    Total,
-)
 from adomnia.privacy.expressions import Column, Expression
 from adomnia.privacy.kinds import Identity, Text
 from adomnia.privacy.relations import (
@@ -41,6 +29,18 @@ from adomnia.privacy.relations import (
     Select,
     Union,
     Where,
+)
+from adomnia.privacy.scans import (
+    Average,
+    DistinctValues,
+    NonNull,
+    Own,
+    OwnChoice,
+    OwnExtreme,
+    OwnMedian,
+    OwnSpread,
+    Rows,
+    Total,
 )
 from engines.databases import ranked
 from kit.hospital import KEY

@@ -19,13 +19,13 @@ from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.halving import MOST_ROWS, levels_of
 from adomnia.mechanisms.histograms import Known
 from adomnia.noise.discrete import NotDrawableError
-from adomnia.privacy.aggregates import Histogram, Rows
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private
+from adomnia.privacy.scans import Histogram, Rows
 from adomnia.privacy.sensitivity import Sensitivity
 from kit.bits import SeededBits
 from kit.brackets import counts_between, drawn, halving_law, secret

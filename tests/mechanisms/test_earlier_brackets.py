@@ -10,13 +10,13 @@ import pytest
 from adomnia.errors import Failure
 from adomnia.mechanisms.earlier_brackets import EarlierBrackets
 from adomnia.mechanisms.gaussian import DiscreteGaussian
-from adomnia.privacy.aggregates import Histogram, Rows
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private
+from adomnia.privacy.scans import Histogram, Rows
 from adomnia.privacy.sensitivity import Sensitivity
 from kit.bits import SeededBits
 from kit.brackets import secret

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from adomnia.mechanisms.halving import Halving, rate_of
-from adomnia.privacy.aggregates import Histogram, Rows
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Approximate, Concentrated, Pure
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private
+from adomnia.privacy.scans import Histogram, Rows
 from adomnia.privacy.sensitivity import Sensitivity
 from kit.bits import SeededBits
 from kit.brackets import drawn, halving_law, secret

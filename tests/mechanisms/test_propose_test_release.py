@@ -15,7 +15,6 @@ from adomnia.mechanisms.envelopes import MOST_ROWS, LogRange, OrderStatistic, Va
 from adomnia.mechanisms.histograms import SecretHistogram
 from adomnia.mechanisms.propose_test_release import ProposeTestRelease
 from adomnia.noise.discrete import NotDrawableError
-from adomnia.privacy.aggregates import Histogram, Proposal, bucket_bits
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.enclosures import exp_up
 from adomnia.privacy.events import Approximate, Concentrated
@@ -23,6 +22,7 @@ from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Quantity, Text
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private
+from adomnia.privacy.scans import Histogram, Proposal, bucket_bits
 from adomnia.privacy.sensitivity import Sensitivity
 from kit.bits import SeededBits
 from kit.laws import p_value_of_counts

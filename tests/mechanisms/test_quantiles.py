@@ -64,7 +64,7 @@ def test_one_target_is_the_plain_exponential_mechanism():
 @pytest.mark.no_cover
 def test_draws_have_the_law_however_the_histogram_is_read(targets, bucket_bits, looks_first, monkeypatch):
     """False alarms: below 1e-7 for each of fifteen; twice the rate is found out."""
-    monkeypatch.setattr("adomnia.privacy.aggregates._BUCKET_BITS", bucket_bits)
+    monkeypatch.setattr("adomnia.privacy.scans._BUCKET_BITS", bucket_bits)
     if not looks_first:
         monkeypatch.setattr(Draw, "near", lambda _: [])
     law, bits = Quantiles(targets, 11, HALF), SeededBits((len(targets), bucket_bits, looks_first))
@@ -144,7 +144,7 @@ def test_cells_are_drawn_by_themselves_and_few_buckets_are_read():
 
 
 def test_what_a_draw_comes_upon_unread_is_read_then(monkeypatch):
-    monkeypatch.setattr("adomnia.privacy.aggregates._BUCKET_BITS", 2)
+    monkeypatch.setattr("adomnia.privacy.scans._BUCKET_BITS", 2)
     monkeypatch.setattr(Draw, "near", lambda _: [])
     law, reads = Quantiles(MEDIAN, 11, HALF), []
     assert law.release(secret(law, ROWS, reads=reads), SeededBits("unread")).shape == (1, 1)

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from adomnia.mechanisms.quantiles import Quantiles
-from adomnia.privacy.aggregates import Histogram, Rows
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private
+from adomnia.privacy.scans import Histogram, Rows
 
 PAY = Column("pay", Quantity(Fraction(0), Fraction(1000)), Numbers(0, 1000, Fraction(1, 4)))
 HALF = Fraction(1, 2)

@@ -97,7 +97,7 @@ def test_a_column_of_half_hours_has_them_as_likely_as_the_gaps_between_them():
 @pytest.mark.no_cover
 def test_draws_have_the_law_of_their_candidates(looks_ahead, monkeypatch):
     """False alarms: 1e-7 each. Values of one candidate each would be found out."""
-    monkeypatch.setattr("adomnia.privacy.aggregates._BUCKET_BITS", looks_ahead)
+    monkeypatch.setattr("adomnia.privacy.scans._BUCKET_BITS", looks_ahead)
     rounds = RoundNumbers(-3, Fraction(1, 8), 40)
     for targets in (MEDIAN, (Target(HALF, Fraction(-1)), Target(HALF, Fraction(1)))):
         law = Quantiles(targets, 40, Fraction(1, 4), rounds)

@@ -14,7 +14,6 @@ from adomnia.mechanisms import smooth
 from adomnia.mechanisms.envelopes import OrderStatistic, ValueCounts
 from adomnia.mechanisms.smooth import SmoothCauchy, SmoothLaplace, SmoothStudent, Stride
 from adomnia.mechanisms.smoothing import LEAST, find_smooth_bound, list_weights
-from adomnia.privacy.aggregates import Histogram, Rows
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Approximate, Concentrated, Pure
 from adomnia.privacy.expressions import Column
@@ -23,6 +22,7 @@ from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.losses import covers
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private
+from adomnia.privacy.scans import Histogram, Rows
 from adomnia.privacy.sensitivity import Sensitivity
 from kit.bits import SeededBits
 from kit.brackets import secret

@@ -9,11 +9,11 @@ import pytest
 
 from adomnia.methods.parts.describe.cuts import Cutting
 from adomnia.methods.supposition import drive, suppose
-from adomnia.privacy.aggregates import NonNull, Rows, Total
 from adomnia.privacy.events import Pure
-from adomnia.privacy.matrices import Combination, Matrix
 from adomnia.privacy.polynomials import constant, variable
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import NonNull, Rows, Total
+from adomnia.privacy.transforms.matrices import Combination, Matrix
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Measure
 from kit.analyses import frame

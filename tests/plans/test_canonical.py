@@ -13,9 +13,9 @@ import pytest
 
 import adomnia
 from adomnia.plans.canonical import canonical
-from adomnia.privacy.aggregates import NonNull
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Boolean, Text
+from adomnia.privacy.scans import NonNull
 
 PACKAGES = ("privacy", "catalog", "statistics", "plans")
 

@@ -17,9 +17,9 @@ from adomnia.plans.boxes import find_limits
 from adomnia.plans.formulas import Formula, statistics_of
 from adomnia.plans.functions import noisy_values
 from adomnia.plans.intervals import estimate_term
-from adomnia.privacy.aggregates import NonNull
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import NonNull
 from adomnia.statistics.contract import Derivation, Estimate, Measured
 from adomnia.statistics.count import Count
 from adomnia.statistics.mean import Mean

@@ -17,11 +17,11 @@ from adomnia.pricing.findings import cost, explain_need, list_findings, price_fi
 from adomnia.pricing.payment import price_batch, price_question
 from adomnia.pricing.questions import Question
 from adomnia.pricing.quotes import quote_questions
-from adomnia.privacy.aggregates import People
 from adomnia.privacy.events import Approximate, Composed, Concentrated, Pure
 from adomnia.privacy.filters import Budget
 from adomnia.privacy.keys import Names, is_open, key_cells, key_values
 from adomnia.privacy.losses import loss
+from adomnia.privacy.scans import People
 from adomnia.sql.lower import plan_question
 from adomnia.sql.reading.parse import parse
 from sql.hospital import HOSPITAL

@@ -18,7 +18,7 @@ from adomnia.privacy.amounts import DELTA_UNIT
 from adomnia.privacy.events import Approximate, Concentrated
 from adomnia.privacy.filters import Budget
 from adomnia.privacy.losses import loss
-from adomnia.wire.quotes import quote_of, quote_record
+from adomnia.wire.quotes import QuoteReply, quote_of, quote_record
 from cli.conftest import hospital, typed
 from console.ask.visiting import read_text, sign_in
 from kit import house
@@ -70,7 +70,7 @@ def test_a_quote_travels_both_ways(bob):
     for text in (TEXT, MEDIAN):
         quote = bob.price(text, epsilon=0.5, delta=1e-6)
         record = json.loads(json.dumps(quote_record(quote), default=str))
-        assert quote_of(record).measurements == quote.measurements
+        assert quote_of(QuoteReply.model_validate(record)).measurements == quote.measurements
 
 
 def test_it_is_paid_with_its_delta_and_replayed_free(bob, curator):

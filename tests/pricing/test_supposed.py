@@ -10,15 +10,15 @@ import pytest
 from adomnia.errors import Refusal
 from adomnia.pricing.precision import price_for_error
 from adomnia.pricing.supposed import Supposed, _suppose
-from adomnia.privacy.aggregates import Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Pure
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Boolean, Quantity
-from adomnia.privacy.matrices import Combination, Matrix
 from adomnia.privacy.polynomials import constant, variable
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private
+from adomnia.privacy.scans import Rows, Total
+from adomnia.privacy.transforms.matrices import Combination, Matrix
 from adomnia.privacy.vectors import Variable, Vector
 from adomnia.sql.lower import lower, plan_question
 from adomnia.sql.reading.parse import parse

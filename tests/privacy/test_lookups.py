@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import pytest
 
-from adomnia.privacy.aggregates import OwnChoice, OwnExtreme, OwnMedian, OwnSpread, Rows
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Column, Literal, number
 from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
@@ -26,6 +25,7 @@ from adomnia.privacy.relations import (
     is_public,
     recap,
 )
+from adomnia.privacy.scans import OwnChoice, OwnExtreme, OwnMedian, OwnSpread, Rows
 
 SIZE = Column("size", Quantity(Fraction(0), Fraction(3), whole=True), Numbers.integers(0, 3))
 COST = Column("cost", Quantity(Fraction(-2), Fraction(6)), Numbers.bounded(-2, 6, Fraction(1, 4)))

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adomnia.privacy.aggregates import DistinctValues, NonNull, People, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.keys import key_values
@@ -27,6 +26,7 @@ from adomnia.privacy.relations import (
     Union,
     Where,
 )
+from adomnia.privacy.scans import DistinctValues, NonNull, People, Rows, Total
 from adomnia.privacy.sensitivity import Sensitivity
 
 SEX = Column("sex", Text(("F", "M", "X")))

@@ -12,7 +12,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from adomnia.engines.contract import PERSON
-from adomnia.privacy.aggregates import Average, DistinctValues, NonNull, OwnExtreme, OwnMedian, People, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Column, Literal, call, number
 from adomnia.privacy.keys import Blocks
@@ -39,6 +38,7 @@ from adomnia.privacy.relations import (
     most_rows,
     recap,
 )
+from adomnia.privacy.scans import Average, DistinctValues, NonNull, OwnExtreme, OwnMedian, People, Rows, Total
 from kit.reference import Cell, place
 from kit.searches import examples
 from kit.tables import rows as evaluated

@@ -7,7 +7,6 @@ from fractions import Fraction
 import pytest
 
 from adomnia.plans.canonical import canonical
-from adomnia.privacy.aggregates import Rows, Total, values_of
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.keys import Bucket
@@ -15,6 +14,7 @@ from adomnia.privacy.kinds import Quantity, Text
 from adomnia.privacy.polynomials import Polynomial, constant, variable
 from adomnia.privacy.queries import Clip, Query
 from adomnia.privacy.relations import MOST_ROWS, Private
+from adomnia.privacy.scans import Rows, Total, values_of
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.privacy.vectors import LARGEST_ENTRY, MOST_ENTRIES, Variable, Vector
 

@@ -13,7 +13,7 @@ from adomnia.methods.synthesis.gram_release import GramRelease
 from adomnia.methods.synthesis.nested_release import LevelTable, NestedRelease
 from adomnia.methods.synthesis.places import Geography
 from adomnia.methods.synthesis.residuals import NoisyMarginal, Residuals
-from adomnia.privacy.matrices import Matrix
+from adomnia.privacy.transforms.matrices import Matrix
 from adomnia.releases.arrays import Packer, Unpacker
 from adomnia.releases.registry import ESTIMATES, read_estimates, write_estimates
 

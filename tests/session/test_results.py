@@ -12,7 +12,7 @@ import pytest
 from adomnia import protect
 from adomnia.errors import Refusal
 from adomnia.methods.parts.testing.adjustment import adjust_p_values
-from adomnia.wire.answers import answer_of, answer_record
+from adomnia.wire.answers import AnswerReply, answer_of, answer_record
 
 CITIES, SEXES = ("a", "b", "c"), ("F", "M")
 ROLLED = "SELECT city, sex, COUNT(*) AS n, AVG(pay) AS m, GROUPING(city) AS g FROM data GROUP BY ROLLUP (city, sex)"
@@ -42,7 +42,9 @@ def owner(table):
 
 def sent(answer):
     """The answer as a client gets it."""
-    return answer_of(json.loads(json.dumps(answer_record(answer))), lambda *_: pytest.fail("asked again"))
+    return answer_of(
+        AnswerReply.model_validate(json.loads(json.dumps(answer_record(answer)))), lambda *_: pytest.fail("asked again")
+    )
 
 
 def test_totals_are_the_sums_of_what_is_shown_and_stand_below_it(owner):

@@ -6,12 +6,12 @@ from fractions import Fraction
 
 import pytest
 
-from adomnia.privacy.aggregates import NonNull, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private
+from adomnia.privacy.scans import NonNull, Rows, Total
 from adomnia.statistics.centred import distances_and_values, plain_total
 
 DOMAIN = Numbers(20, 100, 1)

@@ -16,7 +16,6 @@ import pytest
 
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.noise import discrete_gaussian
-from adomnia.privacy.aggregates import NonNull, People, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Composed, Concentrated, Pure
 from adomnia.privacy.expressions import Column
@@ -25,6 +24,7 @@ from adomnia.privacy.kinds import Identity, Quantity, Text
 from adomnia.privacy.losses import covers, loss
 from adomnia.privacy.queries import CLIPPED_PARTS, Clip, Query
 from adomnia.privacy.relations import PerPerson, Private, Select
+from adomnia.privacy.scans import NonNull, People, Rows, Total
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.statistics.clipped import Clipped
 from adomnia.statistics.contract import Measure, Measured

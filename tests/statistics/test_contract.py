@@ -10,11 +10,11 @@ import pytest
 from adomnia.mechanisms.exponential import Exponential
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
-from adomnia.privacy.aggregates import Rows
-from adomnia.privacy.distances import Candidate, Distances, Guess
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private
+from adomnia.privacy.scans import Rows
+from adomnia.privacy.transforms.distances import Candidate, Distances, Guess
 from adomnia.statistics.contract import Measure, Measured
 
 QUERY = Query(Private("visits", 10, ()), (), Rows())

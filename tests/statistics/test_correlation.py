@@ -10,8 +10,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from adomnia.privacy.aggregates import Total
 from adomnia.privacy.events import Composed, Concentrated, Pure
+from adomnia.privacy.scans import Total
 from adomnia.statistics.correlation import Correlation
 from adomnia.statistics.covariance import Covariance
 from kit.spreads import DRAWS, OF_X, OF_Y, SHAPES, SIZES, answered, at_most, columns, estimated

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from adomnia.mechanisms.laplace import DiscreteLaplace
-from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.events import Composed, Pure
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private
+from adomnia.privacy.scans import Rows
 from adomnia.statistics.contract import Measure, Measured
 from adomnia.statistics.count import Count
 

@@ -10,11 +10,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from adomnia.privacy.aggregates import NonNull, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Composed, Concentrated, Pure
 from adomnia.privacy.expressions import Literal, call, number
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import NonNull, Rows, Total
 from adomnia.statistics.contract import Measure
 from adomnia.statistics.covariance import COVARIANCES, Covariance, pair_of
 from kit.spreads import DRAWS, OF_W, OF_X, OF_Y, ROWS, SHAPES, SIZES, W, Y, answered, at_most, columns, estimated

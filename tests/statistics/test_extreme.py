@@ -9,13 +9,13 @@ import pytest
 from scipy import stats
 
 from adomnia.mechanisms.quantiles import Quantiles
-from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private
+from adomnia.privacy.scans import Histogram
 from adomnia.statistics.contract import Measured
 from adomnia.statistics.extreme import Extreme
 from kit.bits import SeededBits

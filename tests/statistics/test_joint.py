@@ -12,12 +12,12 @@ from itertools import chain
 import numpy as np
 import pytest
 
-from adomnia.privacy.aggregates import NonNull, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Composed, Concentrated, Pure
 from adomnia.privacy.expressions import Column, number
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import NonNull, Rows, Total
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.correlation import Correlation
 from adomnia.statistics.count import Count

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from adomnia.mechanisms.gaussian import DiscreteGaussian
-from adomnia.privacy.aggregates import NonNull, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Composed, Concentrated
 from adomnia.privacy.expressions import Column, call
 from adomnia.privacy.kinds import Quantity, Text
 from adomnia.privacy.queries import Clip, Query
 from adomnia.privacy.relations import Private, Where
+from adomnia.privacy.scans import NonNull, Total
 from adomnia.statistics.contract import Measure, Measured
 from adomnia.statistics.located import Located, locate
 from adomnia.statistics.mean import Mean

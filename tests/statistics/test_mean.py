@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from adomnia.mechanisms.laplace import DiscreteLaplace
-from adomnia.privacy.aggregates import NonNull, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Composed, Concentrated, Pure
 from adomnia.privacy.expressions import Column, number
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private
+from adomnia.privacy.scans import NonNull, Rows, Total
 from adomnia.statistics.contract import Measure, Measured
 from adomnia.statistics.mean import Mean
 

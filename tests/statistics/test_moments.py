@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from adomnia.mechanisms.laplace import DiscreteLaplace
-from adomnia.privacy.aggregates import NonNull, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, call, number
 from adomnia.privacy.kinds import Quantity
+from adomnia.privacy.scans import NonNull, Total
 from adomnia.statistics.contract import Measured
 from adomnia.statistics.moments import ROWS, Moments, centre_total, multiply_totals, query_moments, where_both, width
 from kit.spreads import OF_W, OF_X, OF_Y, W, X, columns, evaluated

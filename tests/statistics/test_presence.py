@@ -11,7 +11,6 @@ from scipy.stats import beta
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.noise import discrete_gaussian, discrete_laplace
-from adomnia.privacy.aggregates import NonNull, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Pure
 from adomnia.privacy.expressions import Column, call
@@ -19,6 +18,7 @@ from adomnia.privacy.keys import Bucket
 from adomnia.privacy.kinds import Quantity, Text
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private
+from adomnia.privacy.scans import NonNull, Rows, Total
 from adomnia.statistics.contract import Measured
 from adomnia.statistics.count import Count
 from adomnia.statistics.mean import Mean

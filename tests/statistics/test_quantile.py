@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from adomnia.privacy.aggregates import Histogram, Rows
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private
+from adomnia.privacy.scans import Histogram, Rows
 from adomnia.statistics.brackets import Bracket
 from adomnia.statistics.contract import Measured
 from adomnia.statistics.quantile import PlainQuantile, Quantile

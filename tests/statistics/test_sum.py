@@ -8,13 +8,13 @@ from scipy.stats import beta
 
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.noise import discrete_laplace
-from adomnia.privacy.aggregates import NonNull, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Composed, Pure
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private
+from adomnia.privacy.scans import NonNull, Rows, Total
 from adomnia.statistics.contract import Measure, Measured
 from adomnia.statistics.sum import Sum
 

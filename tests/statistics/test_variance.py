@@ -12,11 +12,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from adomnia.privacy.aggregates import NonNull, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Composed, Concentrated, Pure
 from adomnia.privacy.expressions import call, number
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import NonNull, Rows, Total
 from adomnia.statistics.contract import Measure
 from adomnia.statistics.mean import Mean
 from adomnia.statistics.variance import VARIANCES, Variance

@@ -8,17 +8,16 @@ from math import inf, nan
 import numpy as np
 import pytest
 
-from adomnia.pricing.caps import Cap, LeftOut
-from adomnia.session.columns import KeyColumn, ValueColumn
+from adomnia.plans.columns import KeyColumn, ValueColumn
+from adomnia.plans.drafts import Cap, LeftOut
 from adomnia.statistics.contract import Estimate
 from adomnia.wire.answers import (
     AnswerReply,
     BatchReply,
+    CapReply,
     ColumnNumbers,
     answer_of,
     answer_record,
-    cap_of,
-    cap_record,
     ends_of,
 )
 
@@ -43,9 +42,11 @@ def nobody(name, confidence, together):
 
 
 def sent(answer, intervals=nobody, **way):
-    record = json.loads(json.dumps(answer_record(answer, **way), allow_nan=False))
-    AnswerReply.model_validate(record, strict=True)
-    return answer_of(record, intervals)
+    return answer_of(told(json.loads(json.dumps(answer_record(answer, **way), allow_nan=False))), intervals)
+
+
+def told(record):
+    return AnswerReply.model_validate(record, strict=True)
 
 
 @pytest.mark.parametrize(("text", "payment"), QUESTIONS)
@@ -88,8 +89,8 @@ def test_what_is_possible_arrives_where_it_is_known(bob):
     answer = bob.sql(text, epsilon=1)
     columns = {each["name"]: each for each in answer_record(answer)["columns"]}
     assert (columns["n"]["possible"], columns["age"]["possible"]) == ([0.0, None], [0.0, 120.0])
-    told, came = ([each.estimate.possible for each in one.columns[1:]] for one in (answer, sent(answer)))
-    assert told == came
+    here, came = ([each.estimate.possible for each in one.columns[1:]] for one in (answer, sent(answer)))
+    assert here == came
 
 
 def test_other_intervals_are_asked_for(bob):
@@ -98,7 +99,7 @@ def test_other_intervals_are_asked_for(bob):
 
     def intervals(name, confidence, together):
         asked.append((name, confidence, together))
-        return ends_of(answer_record(replace(answer, confidence=confidence), together=together), name, 1)
+        return ends_of(told(answer_record(replace(answer, confidence=confidence), together=together)), name, 1)
 
     found = sent(answer, intervals)
     for confidence, together in ((None, False), (0.5, False), (None, True), (0.5, True)):
@@ -121,7 +122,7 @@ def test_other_intervals_are_asked_for(bob):
 def test_an_answer_that_could_not_be_shown_is_not_read(bob, lie):
     record = answer_record(bob.sql("SELECT COUNT(*) AS n FROM people", epsilon=2)) | lie
     with pytest.raises((ValueError, TypeError)):
-        answer_of(record, nobody)
+        answer_of(told(record), nobody)
 
 
 @pytest.mark.parametrize("name", ["lower", "upper", "values"])
@@ -130,9 +131,9 @@ def test_a_number_has_both_ends(bob, name):
     for lie in ([], [1, 2], None):
         column = record["columns"][0] | {name: lie}
         with pytest.raises((ValueError, TypeError)):
-            answer_of(record | {"columns": [column]}, nobody)
+            answer_of(told(record | {"columns": [column]}), nobody)
     with pytest.raises(ValueError, match="must have 2 rows"):
-        ends_of(record, "n", 2)
+        ends_of(told(record), "n", 2)
 
 
 def test_of_one_group_together_is_alone(bob):
@@ -197,8 +198,8 @@ def test_numbers_that_are_whole_are_written_so_while_every_reader_can_hold_them(
 
 @pytest.mark.parametrize("cap", [Cap("t", 3), Cap("t", 1, LeftOut(0.25, 0.01, 4, 9), shortened=True)])
 def test_caps_arrive_as_they_left(cap):
-    record = json.loads(json.dumps(cap_record(cap)))
-    assert cap_of(record) == cap
+    record = json.loads(json.dumps(CapReply.record(cap)))
+    assert CapReply.model_validate(record, strict=True).cap() == cap
     assert record["says"] == str(cap)
 
 
@@ -211,7 +212,7 @@ def test_a_million_cells_are_written_and_read(bob):
         bob.sql("SELECT city FROM cities"), columns=(keys, ValueColumn("v", estimate)), rows=np.arange(size)
     )
     text = json.dumps(answer_record(answer), allow_nan=False)
-    found = answer_of(json.loads(text), nobody)
+    found = answer_of(told(json.loads(text)), nobody)
     assert (found.columns[1].estimate.values == values).all()
 
 

@@ -7,19 +7,18 @@ import pytest
 
 from adomnia.privacy.events import Approximate, Pure
 from adomnia.privacy.filters import Budget, Filter
-from adomnia.wire.budgets import AccountReply, BudgetReply, account_of, account_record, budget_record, budgets_of
+from adomnia.wire.budgets import AccountReply, BudgetReply, budgets_of
 
 
 @pytest.mark.parametrize("analyst", ["alice", "bob", "carol", "dave"])
 def test_budgets_arrive_as_they_left(curator, analyst):
     curator.session("bob").sql("SELECT COUNT(*) AS n FROM people", rho=1 / 3)
     budgets = curator.session(analyst).budget()
-    record = json.loads(json.dumps(budget_record(budgets)))
-    BudgetReply.model_validate(record, strict=True)
-    arrived = budgets_of(record)
+    record = json.loads(json.dumps(BudgetReply.record(budgets)))
+    arrived = budgets_of(BudgetReply.model_validate(record, strict=True))
     assert arrived.terms == budgets.terms
     for there, here in ((arrived.personal, budgets.personal), (arrived.dataset, budgets.dataset)):
-        assert account_of(account_record(there)) == there
+        assert AccountReply.model_validate(AccountReply.record(there), strict=True).account() == there
         assert (there.budget, there.branches(), there.left()) == (here.budget, here.branches(), here.left())
         assert (there.spent_epsilon(), there.spent.rho_units) == (here.spent_epsilon(), here.spent.rho_units)
     assert str(arrived) == str(budgets)
@@ -34,13 +33,12 @@ def test_budgets_arrive_as_they_left(curator, analyst):
     ],
 )
 def test_an_account_is_told_in_amounts_and_kept_in_units(account):
-    record = json.loads(json.dumps(account_record(account)))
-    AccountReply.model_validate(record, strict=True)
-    assert account_of(record) == account
+    record = json.loads(json.dumps(AccountReply.record(account)))
+    assert AccountReply.model_validate(record, strict=True).account() == account
 
 
 def test_a_spend_is_told_as_it_is_counted_rounded_up():
-    record = account_record(Filter(Budget(1)).after(Pure(1e-20)))
+    record = AccountReply.record(Filter(Budget(1)).after(Pure(1e-20)))
     assert record["spent"] == {"epsilon": "0.000000000001", "rho": "0.000000000001", "delta": "0", "pure": True}
     assert record["left"]["epsilon"] == "0.999999999999"
     assert record["says"] == "Spent: epsilon 1e-12 of 1. Left: epsilon 0.999999."
@@ -48,10 +46,10 @@ def test_a_spend_is_told_as_it_is_counted_rounded_up():
 
 def test_an_account_that_is_held_to_its_rho_tells_no_epsilon():
     small = reduce(Filter.after, [Pure(0.01)] * 216, Filter(Budget(1, 1e-6)))
-    record = account_record(small)
+    record = AccountReply.record(small)
     assert (record["spent"]["epsilon"], record["spent"]["rho"], record["spent"]["pure"]) == (None, "0.0108", True)
     assert record["says"].startswith("Spent: rho 0.0108 of 0.0229374. Left: one question at epsilon 0.155804,")
-    there = account_of(record)
+    there = AccountReply.model_validate(record, strict=True).account()
     assert there.left() == small.left()
     assert there.admits(Pure(0.155)) is small.admits(Pure(0.155)) is True
     assert there.admits(Pure(0.156)) is small.admits(Pure(0.156)) is False

@@ -15,8 +15,7 @@ TEXT = "SELECT city, AVG(salary) AS pay FROM people GROUP BY city"
 def test_an_explanation_arrives_as_it_left(bob, payment):
     told = bob.explain(TEXT, confidence=0.9, **payment)
     record = json.loads(json.dumps(explanation_record(told)))
-    ExplanationReply.model_validate(record, strict=True)
-    found = explanation_of(record)
+    found = explanation_of(ExplanationReply.model_validate(record, strict=True))
     assert (found.tree, found.confidence, found.left) == (told.tree, told.confidence, told.left)
     assert (str(found), found["explanation"]) == (str(told), told["explanation"])
     assert record["lines"] == reword_tree(told.tree, Surface.JSON).lines()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from starlette.responses import Response
 
-from adomnia.api.routes.requests import read_dataset
+from adomnia.api.requests import read_dataset
 from adomnia.work import MOST_STEPS, Abandoned, Work, limit, spend
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
-    from adomnia.session.curator import Curator
+    from adomnia.api.requests import Visit
 
 __all__ = ["ask_free"]
 
@@ -24,7 +24,7 @@ _Result = TypeVar("_Result")
 
 
 async def ask_free(
-    request: Request, dataset: str | None, ask: Callable[[Curator], _Result], most_steps: int | None = MOST_STEPS
+    request: Request, dataset: str | None, ask: Callable[[Visit], _Result], most_steps: int | None = MOST_STEPS
 ) -> _Result | Response:
     """Ask a dataset something; it never waits for questions that read data.
 
@@ -32,10 +32,10 @@ async def ask_free(
     """
     work = Work(most_steps)
 
-    def ask_counted(curator: Curator) -> _Result:
+    def ask_counted(visit: Visit) -> _Result:
         with limit(work):
             spend(0)  # nobody may have waited for its turn
-            return ask(curator)
+            return ask(visit)
 
     watch = asyncio.create_task(_abandon_with_caller(request, work))
     try:

@@ -17,8 +17,8 @@ from adomnia.session.ledgers import STATE
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from adomnia.api.requests import Visit
     from adomnia.ledger.chain import Head
-    from adomnia.session.curator import Curator
 
 __all__ = [
     "BACKED_UP",
@@ -47,11 +47,11 @@ class LedgerStamp:
         return datetime.fromisoformat(self.at).timestamp()
 
 
-def verify_ledger(curator: Curator) -> LedgerStamp:
+def verify_ledger(visit: Visit) -> LedgerStamp:
     """Verify the whole ledger now, and remember what was found."""
     at = _now()
     try:
-        head = remember_verified(curator.catalog.folder, curator.ledger.verify)
+        head = remember_verified(visit.catalog.folder, visit.curator.ledger.verify)
     except Refusal as refusal:
         return LedgerStamp(at, problem=str(refusal))
     return LedgerStamp(at, head.sequence, head.hash)

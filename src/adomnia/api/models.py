@@ -3,20 +3,25 @@
 from datetime import UTC, datetime
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
-from adomnia.api.access import Role, Token, TokenState, User
+from adomnia.api.access import Role, TokenState
 from adomnia.wire.budgets import AccountReply
 from adomnia.wire.models import Reply, Sent
 
 _SECRET = {"format": "password"}
+
+
+def _write_time(told: float | str) -> str:
+    return told if isinstance(told, str) else datetime.fromtimestamp(told, UTC).isoformat(timespec="seconds")
+
 
 # The schema says what is right; Access refuses what is not, in its own words.
 Name: TypeAlias = Annotated[str, Field(max_length=1000, json_schema_extra={"minLength": 1, "maxLength": 100})]
 Password: TypeAlias = Annotated[str, Field(max_length=10_000, json_schema_extra=_SECRET)]
 Code: TypeAlias = Annotated[str, Field(max_length=1000, json_schema_extra=_SECRET)]
 ChosenRole: TypeAlias = Annotated[Role, Field(strict=False)]  # JSON has no roles, only their names
-Time: TypeAlias = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
+Time: TypeAlias = Annotated[str, BeforeValidator(_write_time), Field(json_schema_extra={"format": "date-time"})]
 
 
 class HealthReply(BaseModel):
@@ -207,23 +212,6 @@ class DocumentReply(Reply):
     paths: dict[str, Any]
 
 
-def token_record(token: Token) -> dict[str, object]:
-    """A token as plain data."""
-    expires = None if token.expires is None else _time(token.expires)
-    about = {"id": token.id, "label": token.label, "created": _time(token.created)}
-    return {**about, "expires": expires, "revoked": token.revoked, "state": token.state}
-
-
-def user_record(user: User) -> dict[str, object]:
-    """Somebody as plain data."""
-    about = {"name": user.name, "role": user.role, "has_password": user.has_password}
-    return {**about, "created": _time(user.created)}
-
-
 def link_record(code: str) -> dict[str, object]:
     """A one-time link as plain data."""
     return {"path": f"/sign-in?code={code}", "code": code}
-
-
-def _time(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")

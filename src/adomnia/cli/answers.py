@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from adomnia.asking.listings import is_listing
 from adomnia.cli import pages
 from adomnia.cli.options import AnswerFormat
 from adomnia.errors import Refusal
@@ -16,19 +17,18 @@ from adomnia.explaining.explanations import is_explain
 from adomnia.explaining.surfaces import reword_lines
 from adomnia.figures.files import check_file
 from adomnia.messages.surfaces import Surface
+from adomnia.plans.columns import KeyColumn, name_ends
 from adomnia.pricing.bills import format_cost
 from adomnia.privacy.events import to_record
 from adomnia.session import display
-from adomnia.session.columns import KeyColumn, name_ends
-from adomnia.session.listings import is_listing
 from adomnia.spreadsheets import defuse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from adomnia.plans.columns import Cell
     from adomnia.session.answer import Answer
-    from adomnia.session.columns import Cell
 
 _QUOTED = re.compile(r"""[",\r\n]|^\s|\s$""")
 MADE_UP = "Made-up rows: nothing was read and nothing was spent. The real answer would cost"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 from urllib.parse import quote as percent_encoded
 
+from adomnia.asking.batch import check_common
+from adomnia.asking.request_ids import choose_request_id
 from adomnia.client.addresses import check_address
 from adomnia.client.connection import Connection
 from adomnia.client.rehearsal import rehearse_remote
@@ -15,14 +17,12 @@ from adomnia.options import CONFIDENCE
 from adomnia.pricing.payment import check_confidence
 from adomnia.pricing.questions import Payment, Question
 from adomnia.releases.archive import unpack_archive
+from adomnia.releases.checks import check_release_name
+from adomnia.releases.page import ReleaseList
 from adomnia.session.askable import AskableRelease, make_askable
-from adomnia.session.batch import check_common
 from adomnia.session.catalog_page import show_catalog
 from adomnia.session.contract import MOST_LISTED, Session, check_page
 from adomnia.session.derived import DerivedSession
-from adomnia.session.release_checks import check_release_name
-from adomnia.session.release_page import ReleaseList
-from adomnia.session.request_ids import choose_request_id
 from adomnia.session.table import PrivateTable, open_table
 from adomnia.wire.answers import AnswerReply, BatchReply, answer_of, ends_of
 from adomnia.wire.asking import payment_body, question_body
@@ -30,8 +30,8 @@ from adomnia.wire.budgets import BudgetReply, budgets_of
 from adomnia.wire.catalogs import CatalogReply, catalog_of
 from adomnia.wire.explanations import ExplanationReply, explanation_of
 from adomnia.wire.methods import MethodsReply
-from adomnia.wire.models import Reply
-from adomnia.wire.pasts import PastsReply, past_of
+from adomnia.wire.models import Reply, require
+from adomnia.wire.pasts import PastsReply
 from adomnia.wire.quotes import QuoteReply, quote_of
 from adomnia.wire.releases import ReleaseReply, ReleasesReply, entry_of
 
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
 TIMEOUT = 70.0  # seconds: longer than a server lets a question run
 
+_Told = TypeVar("_Told", bound=Reply)
 _Read = TypeVar("_Read")
 
 
@@ -103,7 +104,7 @@ class RemoteSession(DerivedSession):
         record = self._post("batch", body)
         return self._read(
             BatchReply,
-            lambda told: [self._answer(each, place) for place, each in enumerate(told["answers"])],
+            lambda told: [self._answer(each, place) for place, each in enumerate(told.answers)],
             record,
         )
 
@@ -144,7 +145,7 @@ class RemoteSession(DerivedSession):
 
     def releases(self) -> ReleaseList:
         told = self._get("releases")
-        return self._read(ReleasesReply, lambda record: ReleaseList(map(entry_of, record["releases"])), told)
+        return self._read(ReleasesReply, lambda reply: ReleaseList(map(entry_of, reply.releases)), told)
 
     def open_release(self, name: str) -> AskableRelease:
         check_release_name(name)
@@ -156,7 +157,7 @@ class RemoteSession(DerivedSession):
 
     def methods(self) -> MethodList:
         told = self._connection.get("/methods")
-        return self._read(MethodsReply, lambda record: list_methods(record["methods"]), told)
+        return self._read(MethodsReply, lambda _: list_methods(told["methods"]), told)
 
     def budget(self) -> Budgets:
         return self._read(BudgetReply, budgets_of, self._get("budget"))
@@ -167,7 +168,7 @@ class RemoteSession(DerivedSession):
     def answers(self, *, after: str | None = None, limit: int = MOST_LISTED) -> list[Past]:
         check_page(after, limit)
         wanted = {"limit": limit} | ({} if after is None else {"after": after})
-        return self._read(PastsReply, lambda told: list(map(past_of, told["answers"])), self._get("answers", wanted))
+        return self._read(PastsReply, lambda told: [past.past() for past in told.answers], self._get("answers", wanted))
 
     def answer(self, request_id: str, place: int = 0, *, confidence: float | None = None) -> Answer:
         check_confidence(CONFIDENCE if confidence is None else confidence)
@@ -209,7 +210,7 @@ class RemoteSession(DerivedSession):
     def _get_answer(self, request_id: str, parameters: dict[str, Any]) -> Any:  # noqa: ANN401 - JSON
         return self._get(f"answers/{_part(request_id)}", parameters)
 
-    def _answer(self, record: dict[str, Any], place: int, body: dict[str, Any] | None = None) -> Answer:
+    def _answer(self, told: AnswerReply, place: int, body: dict[str, Any] | None = None) -> Answer:
         """The answer, which asks again where other intervals are wanted than those that came.
 
         By its request id, if it was paid for; what was free, as it was asked first.
@@ -219,22 +220,22 @@ class RemoteSession(DerivedSession):
         def intervals(name: str, confidence: float, together: bool) -> Bounds:
             if (confidence, together) not in known:
                 check_confidence(confidence)
-                known[confidence, together] = self._ask_again(record, place, body, confidence, together)
+                known[confidence, together] = self._ask_again(told, place, body, confidence, together)
             again = known[confidence, together]
-            return self._read(AnswerReply, lambda told: ends_of(told, name, record["rows"]), again)
+            return self._read(AnswerReply, lambda reply: ends_of(reply, name, told.rows), again)
 
-        return answer_of(record, intervals)
+        return answer_of(told, intervals)
 
     def _ask_again(
-        self, record: dict[str, Any], place: int, body: dict[str, Any] | None, confidence: float, together: bool
+        self, told: AnswerReply, place: int, body: dict[str, Any] | None, confidence: float, together: bool
     ) -> Any:  # noqa: ANN401 - JSON
-        if record["receipt"] is not None or body is None:
-            wanted = {"place": place, "confidence": confidence, "together": str(together).lower()}
-            return self._get_answer(record["receipt"]["request_id"], wanted)
-        again = {"confidence": confidence, "together": together, "request_id": choose_request_id(None)}
-        return self._post("query", body | again)
+        if told.receipt is None and body is not None:
+            again = {"confidence": confidence, "together": together, "request_id": choose_request_id(None)}
+            return self._post("query", body | again)
+        wanted = {"place": place, "confidence": confidence, "together": str(together).lower()}
+        return self._get_answer(require(told.receipt).request_id, wanted)
 
-    def _read(self, model: type[Reply], read: Callable[[Any], _Read], record: Any) -> _Read:  # noqa: ANN401 - JSON
+    def _read(self, model: type[_Told], read: Callable[[_Told], _Read], record: Any) -> _Read:  # noqa: ANN401 - JSON
         return read_reply(self._connection, model, read, record)
 
 
@@ -256,9 +257,7 @@ def connect(
 
 def _open_session(connection: Connection, dataset: str | None) -> RemoteSession:
     analyst = read_reply(connection, _Named, _name, connection.get("/me"))
-    names = read_reply(
-        connection, _Datasets, lambda told: list(map(_name, told["datasets"])), connection.get("/datasets")
-    )
+    names = read_reply(connection, _Datasets, lambda told: list(map(_name, told.datasets)), connection.get("/datasets"))
     chosen = names[0] if dataset is None and len(names) == 1 else dataset
     if chosen is None or chosen not in names:
         what = "The dataset" if dataset is None else f"The dataset {dataset}"
@@ -269,23 +268,22 @@ def _open_session(connection: Connection, dataset: str | None) -> RemoteSession:
 
 def read_reply(
     connection: Connection,
-    model: type[Reply],
-    read: Callable[[Any], _Read],
+    model: type[_Told],
+    read: Callable[[_Told], _Read],
     record: Any,  # noqa: ANN401 - JSON
 ) -> _Read:
     """Checks and reads a reply; a Refusal where it is of another version."""
     try:
-        model.model_validate(record, strict=True)
-        return read(record)
+        return read(model.model_validate(record, strict=True))
     except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError):
         raise connection.other_version() from None
 
 
-def _name(record: dict[str, str]) -> str:
+def _name(told: _Named) -> str:
     """A name that can be shown."""
-    if not record["name"].isprintable():
+    if not told.name.isprintable():
         raise ValueError("Name must be printable.")
-    return record["name"]
+    return told.name
 
 
 def _part(text: str) -> str:

@@ -21,16 +21,16 @@ from adomnia.ledger.requests import Receipt
 from adomnia.mechanisms.histograms import SecretHistogram
 from adomnia.mechanisms.secret import Secret
 from adomnia.noise import Bits, Integers
-from adomnia.privacy.aggregates import Histogram, Total
 from adomnia.privacy.domains import Numbers
-from adomnia.privacy.estimates import furthest_step
 from adomnia.privacy.events import Event, Pure
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.filters import Left
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private
+from adomnia.privacy.scans import Histogram, Total
 from adomnia.privacy.sensitivity import Sensitivity
+from adomnia.privacy.transforms.estimates import furthest_step
 from adomnia.statistics.contract import Measure, Measured
 from adomnia.statistics.quantile import Quantile
 from adomnia.statistics.sum import Sum

@@ -6,9 +6,9 @@ import numpy as np
 
 from adomnia.curator.estimating import add_estimates
 from adomnia.noise import Integers
-from adomnia.privacy.estimates import BlockEstimates
-from adomnia.privacy.matrices import Combination, Matrix
 from adomnia.privacy.queries import Query
+from adomnia.privacy.transforms.estimates import BlockEstimates
+from adomnia.privacy.transforms.matrices import Combination, Matrix
 
 
 def combine(query: Query, exact: Integers) -> Integers:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from adomnia.noise import Integers
 from adomnia.privacy.domains import Numbers
-from adomnia.privacy.estimates import BlockEstimates, EstimateCounts, furthest_step
+from adomnia.privacy.transforms.estimates import BlockEstimates, EstimateCounts, furthest_step
 
 
 def add_estimates(estimates: BlockEstimates, sums: Integers) -> Integers:

@@ -27,14 +27,14 @@ from adomnia.mechanisms.histograms import SecretHistogram
 from adomnia.mechanisms.secret import Secret
 from adomnia.noise import Bits, Integers
 from adomnia.plans.undeclared import KeyDiscovery, Values
-from adomnia.privacy.aggregates import Histogram
-from adomnia.privacy.distances import Distances
-from adomnia.privacy.estimates import BlockEstimates
 from adomnia.privacy.events import Composed, Event, Price
 from adomnia.privacy.losses import covers
-from adomnia.privacy.matrices import Combination
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Histogram
 from adomnia.privacy.sensitivity import Sensitivity
+from adomnia.privacy.transforms.distances import Distances
+from adomnia.privacy.transforms.estimates import BlockEstimates
+from adomnia.privacy.transforms.matrices import Combination
 from adomnia.statistics.contract import Measure, Measured, Result, Round, Statistic, Steps
 from adomnia.work import spend
 

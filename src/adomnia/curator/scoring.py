@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.noise import Integers
-from adomnia.privacy.distances import Distances, Guess
+from adomnia.privacy.transforms.distances import Distances, Guess
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from adomnia.noise import Integers
-from adomnia.privacy.aggregates import Histogram, Total
 from adomnia.privacy.keys import AnyKey, Bucket, Names, is_open
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Histogram, Total
 from adomnia.privacy.vectors import Vector
 
 _LONG = 2**63 - 1  # the largest of 64 bits, in every engine

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from adomnia.accounting.groups import group_privacy
 from adomnia.accounting.meaning import concentrated_detection, odds_factor, posterior
 from adomnia.privacy import relations
-from adomnia.privacy.aggregates import Rows, Total
 from adomnia.privacy.amounts import EPSILON_UNIT, show_down, show_up
 from adomnia.privacy.conversions import epsilon_of
 from adomnia.privacy.events import Concentrated, Pure
@@ -20,6 +19,7 @@ from adomnia.privacy.keys import key_values
 from adomnia.privacy.kinds import Boolean, Quantity, Text
 from adomnia.privacy.losses import loss
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Rows, Total
 from adomnia.privacy.units import ROW
 
 if TYPE_CHECKING:

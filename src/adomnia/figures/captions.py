@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,11 @@ if TYPE_CHECKING:
 
 _WIDTH = 84
 _LONGEST_TITLE = 90
-_POPULATION, _INTERVALS = "about the population", re.compile("[Ii]nterval|[Bb]and")
+_INTERVALS = {
+    "data": "intervals of the noise",
+    "population": "intervals about the population",
+    "credible": "credible intervals",
+}
 _VACUOUS = "says almost nothing"
 
 
@@ -41,8 +44,9 @@ def write_caption(drawable: Drawable, rows: DrawnRows) -> list[str]:
 def _sentences(drawable: Drawable, rows: DrawnRows) -> Iterator[str]:
     layout = rows.layout
     drawn = _name_intervals(rows)
-    if drawn and any(value.has_intervals for value in layout.values):
-        yield f"{drawn}: {100 * drawable.confidence:g}% intervals {_what_about(drawable)}."
+    about = {_INTERVALS[value.about]: None for value in layout.values if value.has_intervals and value.about}
+    if drawn and about:
+        yield f"{drawn}: {100 * drawable.confidence:g}% {_list(list(about))}."
     if not layout.axis.values:
         yield "No rows."
     yield from rows.remarks
@@ -54,12 +58,6 @@ def _name_intervals(rows: DrawnRows) -> str:
     if rows.layout.shape == "heat":
         return "Small numbers" if are_written(rows) else ""
     return "Bands" if rows.layout.shape in {"line", "steps"} else "Lines"
-
-
-def _what_about(drawable: Drawable) -> str:
-    """Of noise and of sampling, where a note says that they are about the population; else of the noise alone."""
-    told = any(_POPULATION in note and _INTERVALS.search(note) for note in drawable.notes)
-    return "about the population" if told else "of the noise"
 
 
 def _list(names: Sequence[str]) -> str:

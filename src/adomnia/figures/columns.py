@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 Kind: TypeAlias = Literal["text", "number", "time"]
 Role: TypeAlias = Literal["label", "value", "fact"]
+About: TypeAlias = Literal["data", "population", "credible"] | None  # what intervals hold; None where there are none
 
 MISSING = "NULL"
 LARGEST = 1e300  # what is beyond it is drawn there: the arithmetic of axes needs room
@@ -46,6 +47,7 @@ class DrawnColumn:
     upper: tuple[Any, ...] = ()
     whole: bool = False
     silent: tuple[bool, ...] = ()
+    about: About = "data"
 
     @property
     def title(self) -> str:

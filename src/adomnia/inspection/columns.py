@@ -14,9 +14,8 @@ from adomnia.engines.index import IndexWriter, declare_categories
 from adomnia.engines.index.columns import render_reading
 from adomnia.engines.registry import load_engine
 from adomnia.engines.sources.reading import file_source, make_runner, open_reader
-from adomnia.inspection.changes import Change, say_changes
+from adomnia.inspection.changes import Change, Mismatch, say_changes
 from adomnia.inspection.layouts import read_encoding
-from adomnia.inspection.mismatches import Mismatch
 from adomnia.inspection.spellings import find_formats, find_missing, find_number_spelling, may_be_decimals
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Day, Quantity, Text
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     from adomnia.catalog.model import Place, Table
     from adomnia.engines.contract import ColumnReading
-    from adomnia.inspection.trials import Trials
+    from adomnia.inspection.changes import Trials
 
 Changes: TypeAlias = tuple[Change, ...]
 

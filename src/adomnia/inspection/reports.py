@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from adomnia.catalog.document import load
-from adomnia.catalog.lakes import is_in_spark
+from adomnia.catalog.model import is_in_spark
 from adomnia.catalog.read import FILE
+from adomnia.engines.sources.state import find_index, find_place
 from adomnia.errors import Refusal
+from adomnia.explaining.promises import Promise
+from adomnia.inspection.changes import Trials
 from adomnia.inspection.columns import inspect_columns
 from adomnia.inspection.people import inspect_people
 from adomnia.inspection.repeats import find_repeats
-from adomnia.inspection.trials import Trials
+from adomnia.session.curator import STATE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from adomnia.catalog.document import Document
     from adomnia.catalog.model import Catalog
     from adomnia.engines.contract import ColumnReading
-    from adomnia.inspection.mismatches import Mismatch
+    from adomnia.inspection.changes import Mismatch
     from adomnia.inspection.people import PeopleOf
 
 PRIVATE = "This is about your data: do not share it."
@@ -57,3 +63,23 @@ def _find_line(document: Document, mismatch: Mismatch) -> int:
     place = ("tables", mismatch.table, *(("columns", mismatch.column) if mismatch.column else ()))
     line, _ = document.place(mismatch.changes[0].path if mismatch.changes else place)
     return line
+
+
+def describe_index(catalog: Catalog) -> Iterator[Promise]:
+    """Of tables in databases, which change while they are asked about: when they were read, and how to do it again."""
+    if not any(table.is_elsewhere for table in catalog.tables):
+        return
+    folder, ending = catalog.folder / STATE, f".{catalog.engine.name}"
+    index = find_index(folder, catalog, ending)
+    if index is not None:
+        made = datetime.fromtimestamp(index.stat().st_mtime, UTC)
+        place = find_place(index) if catalog.engine.index is not None else folder
+        says = f"It lies in {place}, and has the rows of {made:%Y-%m-%d %H:%M} UTC. To read them again, raise version."
+        yield Promise("the index", says)
+    elif catalog.engine.name == "postgres":
+        rows = f"it has the rows that were there when version {catalog.version} was first opened"
+        where = f"or, where its role may not make one, in {folder}"
+        yield Promise("the index", f"It lies in a schema of the database of these tables, {where}; {rows}.")
+    else:
+        place = catalog.engine.index or folder
+        yield Promise("the index", f"There is none of version {catalog.version} yet: it will be made in {place}.")

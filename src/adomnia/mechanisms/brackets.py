@@ -40,11 +40,11 @@ from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.mechanisms.ranks import Target
 from adomnia.mechanisms.round_numbers import RoundNumbers
 from adomnia.noise import Bits, Integers, add, discrete_gaussian, discrete_laplace
-from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Concentrated, Price, Pure
 from adomnia.privacy.kinds import LATER
 from adomnia.privacy.queries import Form, Query
+from adomnia.privacy.scans import Histogram
 from adomnia.privacy.sensitivity import Sensitivity
 
 Counting: TypeAlias = DiscreteLaplace | DiscreteGaussian

@@ -14,9 +14,9 @@ from adomnia.mechanisms.halving import event_of
 from adomnia.mechanisms.histograms import SecretHistogram
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.noise import Bits, Integers
-from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.events import Concentrated, Price, Pure
 from adomnia.privacy.queries import Form, Query
+from adomnia.privacy.scans import Histogram
 from adomnia.privacy.sensitivity import Sensitivity
 
 Counting: TypeAlias = DiscreteLaplace | DiscreteGaussian

@@ -14,10 +14,10 @@ from adomnia.mechanisms.quantiles import FINEST_SHARE, Quantiles
 from adomnia.mechanisms.ranks import Target
 from adomnia.mechanisms.round_numbers import RoundNumbers
 from adomnia.noise import Bits, Integers
-from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.events import Concentrated, Price, Pure
 from adomnia.privacy.kinds import LATER
 from adomnia.privacy.queries import Form, Query
+from adomnia.privacy.scans import Histogram
 from adomnia.privacy.sensitivity import Sensitivity
 
 Law: TypeAlias = Callable[[Fraction, Fraction, int], Quantiles]  # the choice at a share of so many rows, on a level

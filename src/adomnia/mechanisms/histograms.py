@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from adomnia.mechanisms.secret import Secret
 from adomnia.noise import Integers
-from adomnia.privacy.aggregates import bucket_bits
 from adomnia.privacy.events import Event
+from adomnia.privacy.scans import bucket_bits
 from adomnia.privacy.sensitivity import Sensitivity
 
 Rows: TypeAlias = NDArray[np.int64]  # of a histogram: cells, values and counts, one below the other

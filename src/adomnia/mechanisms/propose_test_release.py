@@ -15,11 +15,11 @@ from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.mechanisms.quantiles import MOST_VALUES
 from adomnia.noise import Bits, Integers, add, discrete_laplace
 from adomnia.noise.discrete import NotDrawableError
-from adomnia.privacy.aggregates import Proposal
 from adomnia.privacy.amounts import DELTA_UNIT, whole
 from adomnia.privacy.enclosures import exp_down, exp_up, sqrt_down
 from adomnia.privacy.events import Approximate, Concentrated
 from adomnia.privacy.queries import Form, Query
+from adomnia.privacy.scans import Proposal
 from adomnia.privacy.sensitivity import Sensitivity
 
 _DIGITS = 100  # rounding in this place never moves a threshold: no delta is below 1e-30

@@ -15,12 +15,12 @@ from adomnia.mechanisms.ranks import MOST_BEYOND, Target, find_targets, scores
 from adomnia.mechanisms.round_numbers import RoundNumbers
 from adomnia.noise import Bits, Integers
 from adomnia.noise.discrete import NotDrawableError
-from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.amounts import positive
 from adomnia.privacy.enclosures import sqrt_down
 from adomnia.privacy.events import BoundedRange, Concentrated, Price, Pure
 from adomnia.privacy.kinds import LATER
 from adomnia.privacy.queries import Form, Query
+from adomnia.privacy.scans import Histogram
 from adomnia.privacy.sensitivity import Sensitivity
 
 FINEST_SHARE = 1000  # the greatest denominator of a share

@@ -10,7 +10,7 @@ from fractions import Fraction
 from math import ceil, lcm, log
 from typing import ClassVar
 
-from adomnia.privacy.aggregates import Histogram
+from adomnia.privacy.scans import Histogram
 
 MOST_BEYOND = 2**20  # times as many values beyond a grid as it has: 2**60 of them at most
 _FINEST_SCORE = 2**13  # 2**48 rows in such parts stay below 2**62

@@ -19,11 +19,11 @@ from adomnia.mechanisms.histograms import Buckets, Flow, Known, SecretHistogram,
 from adomnia.mechanisms.quantiles import FINEST_SHARE, check_values
 from adomnia.mechanisms.smoothing import check_beta, find_smooth_bound, list_weights
 from adomnia.noise import Bits, Integers, round_cauchy, round_laplace, round_student
-from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.amounts import DELTA_UNIT
 from adomnia.privacy.enclosures import exp_up, sqrt_down
 from adomnia.privacy.events import AnyPrice, Approximate, Concentrated, Event, Pure
 from adomnia.privacy.queries import Form, Query
+from adomnia.privacy.scans import Histogram
 from adomnia.privacy.sensitivity import Sensitivity
 
 

@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adomnia.methods.contract import Arguments, BadArgument, NumberColumn, Parameter
-from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Expression, call, number
 from adomnia.privacy.keys import Bucket, Key
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
+from adomnia.privacy.scans import Rows
 from adomnia.statistics.contract import Floats
 
 MOST_BINS = 1_000

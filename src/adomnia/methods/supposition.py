@@ -14,14 +14,14 @@ from adomnia.mechanisms.contract import OfHistogram
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.simulations import simulate_less
 from adomnia.noise import Integers
-from adomnia.privacy.aggregates import Aggregate, Histogram, Total
 from adomnia.privacy.domains import Numbers
-from adomnia.privacy.estimates import BlockEstimates
 from adomnia.privacy.events import Price
 from adomnia.privacy.expressions import Call, Expression, Literal
 from adomnia.privacy.keys import AnyKey, Bucket
-from adomnia.privacy.matrices import Combination
 from adomnia.privacy.polynomials import Polynomial
+from adomnia.privacy.scans import Aggregate, Histogram, Total
+from adomnia.privacy.transforms.estimates import BlockEstimates
+from adomnia.privacy.transforms.matrices import Combination
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Floats, Measure, Measured, Result, Round, Statistic
 

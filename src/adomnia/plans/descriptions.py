@@ -6,28 +6,10 @@ from fractions import Fraction
 
 from adomnia.plans.formulas import DATE, Formula, Grouping, Keyed, Order, Term, WindowFunction
 from adomnia.plans.plan import Choice, Output, Plan, RowFilter, RowLimit
-from adomnia.privacy.aggregates import (
-    Aggregate,
-    DistinctValues,
-    Histogram,
-    NonNull,
-    Own,
-    OwnChoice,
-    OwnExtreme,
-    OwnMedian,
-    OwnSpread,
-    People,
-    Rows,
-    Total,
-    values_of,
-)
-from adomnia.privacy.distances import Distances
 from adomnia.privacy.domains import Numbers
-from adomnia.privacy.estimates import BlockEstimates, EstimateCounts
 from adomnia.privacy.expressions import Call, Column, Expression, Literal, columns_of, conjuncts, quote_name
 from adomnia.privacy.keys import Bucket, Key, Label, Names
 from adomnia.privacy.kinds import Boolean
-from adomnia.privacy.matrices import Combination
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import (
     Join,
@@ -45,6 +27,24 @@ from adomnia.privacy.relations import (
     Union,
     Where,
 )
+from adomnia.privacy.scans import (
+    Aggregate,
+    DistinctValues,
+    Histogram,
+    NonNull,
+    Own,
+    OwnChoice,
+    OwnExtreme,
+    OwnMedian,
+    OwnSpread,
+    People,
+    Rows,
+    Total,
+    values_of,
+)
+from adomnia.privacy.transforms.distances import Distances
+from adomnia.privacy.transforms.estimates import BlockEstimates, EstimateCounts
+from adomnia.privacy.transforms.matrices import Combination
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Statistic
 from adomnia.statistics.presence import is_parted

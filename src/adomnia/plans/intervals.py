@@ -24,7 +24,7 @@ from adomnia.plans.formulas import DATE, Formula, Grouping, Keyed, Term, WindowF
 from adomnia.plans.functions import noisy_values
 from adomnia.plans.lines import Line, find_line
 from adomnia.plans.smoothness import find_propagation
-from adomnia.statistics.contract import Bounds, Estimate, Floats
+from adomnia.statistics.contract import Bounds, Estimate, Floats, join_about
 from adomnia.statistics.linear import linear
 from adomnia.statistics.rings import Ring
 from adomnia.statistics.shares import share_bounds
@@ -60,7 +60,8 @@ def estimate_term(source: Term, estimates: Mapping[Any, Estimate]) -> Estimate:
 
     joint = bool(pieces) and pieces[0][0] is source  # one piece, then
     method = "computed from noisy values, " + ("by the law of their noise" if joint else "each within its interval")
-    return Estimate(values, interval, method, _is_whole(source, estimates))
+    about = join_about(estimates[leaf] for leaf in leaves_of(source))
+    return Estimate(values, interval, method, _is_whole(source, estimates), about=about)
 
 
 def around(values: Floats, bounds: Bounds) -> Bounds:

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from adomnia.plans.plan import Plan
-from adomnia.privacy.aggregates import DistinctValues, NonNull, Rows
 from adomnia.privacy.expressions import Call, Column, Expression, Literal
 from adomnia.privacy.keys import Bucket, Key
 from adomnia.privacy.kinds import Text
 from adomnia.privacy.relations import Named, PerBlock, PerPerson, Relation, Select, Where
+from adomnia.privacy.scans import DistinctValues, NonNull, Rows
 from adomnia.work import spend
 
 _COMPARED = ("=", "<>", "<", "<=", ">", ">=", "like")

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from adomnia.plans.formulas import Formula, Term, WindowFunction, may_be_null, statistics_of, walk
+from adomnia.plans.formulas import Formula, Term, WindowFunction, leaves_of, may_be_null, statistics_of, walk
 from adomnia.plans.intervals import around, divide_confidence, estimate_term
 from adomnia.plans.lines import find_line
 from adomnia.plans.plan import Choice, Plan, RowFilter, RowLimit
 from adomnia.plans.ranks import RANKS, rank_bounds, rank_values
-from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured
+from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, join_about
 from adomnia.statistics.linear import linear
 from adomnia.statistics.rings import Ring
 from adomnia.statistics.summed import as_addable, part_of
@@ -106,7 +106,8 @@ def estimate_over(over: WindowFunction, cells: Cells) -> Estimate:
         return around(values, (lower.reshape(cells.shape), upper.reshape(cells.shape)))
 
     method = f"{over.function.replace('_', ' ')} {_CUT if rows.cut else _BOXED}"
-    return Estimate(values, interval, method, _is_whole(over, cells))
+    about = join_about(cells[leaf] for term in over.terms for leaf in leaves_of(term))
+    return Estimate(values, interval, method, _is_whole(over, cells), about=about)
 
 
 def _is_whole(over: WindowFunction, cells: Cells) -> bool:

@@ -5,11 +5,7 @@ from dataclasses import replace
 
 from adomnia.plans.descriptions import Words, describe, describe_own, describe_value
 from adomnia.plans.formulas import Formula, Term, WindowFunction, map_leaves
-from adomnia.privacy.aggregates import People, Rows
-from adomnia.privacy.distances import Distances
-from adomnia.privacy.estimates import BlockEstimates
 from adomnia.privacy.expressions import Call, Column, Expression
-from adomnia.privacy.matrices import Combination
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import (
     Join,
@@ -25,6 +21,10 @@ from adomnia.privacy.relations import (
     Select,
     Union,
 )
+from adomnia.privacy.scans import People, Rows
+from adomnia.privacy.transforms.distances import Distances
+from adomnia.privacy.transforms.estimates import BlockEstimates
+from adomnia.privacy.transforms.matrices import Combination
 from adomnia.privacy.vectors import Variable, Vector
 
 

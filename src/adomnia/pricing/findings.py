@@ -11,12 +11,12 @@ from adomnia.plans.plan import Plan
 from adomnia.plans.undeclared import KeyDiscovery
 from adomnia.pricing.parts import amount, bill
 from adomnia.pricing.questions import Priced
-from adomnia.privacy.aggregates import People
 from adomnia.privacy.amounts import DELTA_UNIT, Number
 from adomnia.privacy.events import Composed, Event, Price, Pure, add_delta
 from adomnia.privacy.keys import Names, is_open
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import recap
+from adomnia.privacy.scans import People
 
 
 def explain_need(catalog: Catalog) -> str:

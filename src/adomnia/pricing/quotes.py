@@ -17,26 +17,26 @@ from adomnia.methods.simulations import simulate_less
 from adomnia.methods.supposition import SUPPOSED_ROWS
 from adomnia.noise.discrete import NotDrawableError
 from adomnia.plans.descriptions import date_range, describe_query, describe_term
+from adomnia.plans.drafts import Cap
 from adomnia.plans.formulas import Formula, WindowFunction, statistics_of
 from adomnia.plans.plan import Output, Plan
 from adomnia.plans.words import in_words, term_in_words
 from adomnia.pricing.bills import error_table, measurement_table, quote_notes
-from adomnia.pricing.caps import Cap
 from adomnia.pricing.effort import without_effort
 from adomnia.pricing.findings import cost, list_findings, total_price
 from adomnia.pricing.notes import hides_rows, list_suppositions
 from adomnia.pricing.parts import amount, bill, split_price
 from adomnia.pricing.questions import Priced
 from adomnia.pricing.supposed import Supposed
-from adomnia.privacy.aggregates import Histogram, People, Total
 from adomnia.privacy.enclosures import sqrt_up
-from adomnia.privacy.estimates import BlockEstimates
 from adomnia.privacy.events import AnyPrice, Concentrated, Event, Price
 from adomnia.privacy.expressions import Call, Literal
 from adomnia.privacy.keys import Key
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation, has_blocks
+from adomnia.privacy.scans import Histogram, People, Total
 from adomnia.privacy.sensitivity import Sensitivity
+from adomnia.privacy.transforms.estimates import BlockEstimates
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Estimate, Measure, ResultTable, Round
 from adomnia.tables import html_lines

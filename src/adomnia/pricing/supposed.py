@@ -17,11 +17,11 @@ from adomnia.plans.intervals import estimate_term
 from adomnia.plans.lines import find_line
 from adomnia.plans.plan import Plan, RowFilter, RowLimit
 from adomnia.pricing.parts import split_price
-from adomnia.privacy.aggregates import Histogram, Total
 from adomnia.privacy.events import Price
 from adomnia.privacy.keys import key_cells
-from adomnia.privacy.matrices import Combination
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Histogram, Total
+from adomnia.privacy.transforms.matrices import Combination
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Estimate, Measure, Measured, Result, ResultTable, Statistic
 from adomnia.statistics.linear import linear

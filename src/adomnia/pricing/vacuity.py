@@ -21,9 +21,9 @@ from adomnia.pricing.findings import total_price
 from adomnia.pricing.parts import amount, split_price
 from adomnia.pricing.quotes import rehearse_plan
 from adomnia.pricing.supposed import Supposed, count_steps
-from adomnia.privacy.aggregates import Histogram, Total
 from adomnia.privacy.events import Pure
 from adomnia.privacy.keys import Key
+from adomnia.privacy.scans import Histogram, Total
 from adomnia.statistics.count import Count
 from adomnia.statistics.joint import Joint
 from adomnia.statistics.mean import Mean

@@ -5,14 +5,14 @@ from functools import cached_property
 from math import isqrt, prod
 from typing import ClassVar, Literal, TypeAlias
 
-from adomnia.privacy.aggregates import Aggregate, DistinctValues, Histogram, NonNull, People, Rows, Total
-from adomnia.privacy.distances import Distances
-from adomnia.privacy.estimates import BlockEstimates
 from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.keys import MOST_CELLS, AnyKey, Blocks, Bucket, Key, is_unknown, key_cells, provable_cells
-from adomnia.privacy.matrices import Combination
 from adomnia.privacy.relations import Relation, everything, has_blocks, most_rows
+from adomnia.privacy.scans import Aggregate, DistinctValues, Histogram, NonNull, People, Rows, Total
 from adomnia.privacy.sensitivity import Sensitivity
+from adomnia.privacy.transforms.distances import Distances
+from adomnia.privacy.transforms.estimates import BlockEstimates
+from adomnia.privacy.transforms.matrices import Combination
 from adomnia.privacy.vectors import Vector
 
 CLIPPED_PARTS = 2**10  # of a unit: so finely are shortened entries rounded

@@ -13,7 +13,7 @@ from adomnia.distributions.margins import margin
 from adomnia.errors import Refusal
 from adomnia.mechanisms.interval import find_alpha
 from adomnia.plans.intervals import around
-from adomnia.privacy.aggregates import NonNull, Total
+from adomnia.privacy.scans import NonNull, Total
 from adomnia.releases.levels import Levels
 from adomnia.releases.rows import RowCounts
 from adomnia.releases.selection import MOST_CELLS, CellGroups, Selector, Weights, spread

@@ -11,12 +11,12 @@ import numpy as np
 
 from adomnia.errors import Refusal
 from adomnia.plans.descriptions import describe
-from adomnia.privacy.aggregates import DistinctValues, NonNull, People, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, call, conjuncts, map_columns, quote_name
 from adomnia.privacy.keys import Bucket, Key, key_cells, key_values
 from adomnia.privacy.kinds import Quantity, Text
 from adomnia.privacy.relations import Named, Private, Select, Where
+from adomnia.privacy.scans import DistinctValues, NonNull, People, Rows, Total
 from adomnia.releases.bins import find_cut
 from adomnia.releases.levels import Levels, as_numbers, is_true
 from adomnia.work import spend
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from adomnia.privacy.aggregates import Aggregate
     from adomnia.privacy.expressions import Expression
     from adomnia.privacy.relations import Relation
+    from adomnia.privacy.scans import Aggregate
     from adomnia.releases.tables import AttributeTable
     from adomnia.statistics.contract import Floats
 

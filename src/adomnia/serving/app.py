@@ -13,16 +13,16 @@ from starlette.responses import Response
 from starlette.routing import Route as StarletteRoute
 
 from adomnia.api import models
-from adomnia.api.authorized_route import AuthorizedRoute
+from adomnia.api.authorization import AuthorizedRoute
 from adomnia.api.encoding import encode_json
 from adomnia.api.ledger_index import LedgerIndex
 from adomnia.api.middleware import RequestMiddleware
 from adomnia.api.openapi import Endpoint, describe_api
 from adomnia.api.problems import render_problem, to_problem
 from adomnia.api.reply_cache import ReplyCache
+from adomnia.api.requests import run_in_pool
 from adomnia.api.roles import API, DATASET, PAGES, ROUTES
 from adomnia.api.routes import datasets, oversight, people, questions, releases, sign_in
-from adomnia.api.routes.requests import run_in_pool
 from adomnia.console.answers.drawing import KEPT_BYTES
 from adomnia.console.history.index import Histories
 from adomnia.console.problems import PageRoute, render_problem_page

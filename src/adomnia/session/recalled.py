@@ -10,11 +10,11 @@ from adomnia.pricing.effort import without_effort
 from adomnia.pricing.quotes import quote_questions
 
 if TYPE_CHECKING:
+    from adomnia.asking.batch import Batch
     from adomnia.explaining.tree import Node
     from adomnia.pricing.questions import Priced, Question
     from adomnia.pricing.quotes import Quote
     from adomnia.session.answer import Answer
-    from adomnia.session.batch import Batch
 
 
 @dataclass(frozen=True)

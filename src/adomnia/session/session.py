@@ -9,28 +9,8 @@ from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from adomnia.curator.paying import PaymentRequest, Reservation, measure, pay, prove
-from adomnia.errors import Refusal
-from adomnia.explaining.balances import warn
-from adomnia.explaining.explanations import explain, is_explain, without_explain
-from adomnia.explaining.methods import list_methods
-from adomnia.ledger.requests import NewerAnswer
-from adomnia.options import CONFIDENCE
-from adomnia.plans.plan import Plan
-from adomnia.plans.public_rows import PublicRows
-from adomnia.pricing.effort import without_effort
-from adomnia.pricing.findings import cost
-from adomnia.pricing.notes import list_notes
-from adomnia.pricing.payment import check_confidence, plan_without_price
-from adomnia.pricing.policies import check_ceiling, check_named, next_price, sets_price, terms
-from adomnia.pricing.questions import Payment, Question
-from adomnia.pricing.quotes import Quote, quote_questions
-from adomnia.pricing.rules import VERSIONS
-from adomnia.session.accounts import Budgets, Past, list_pasts
-from adomnia.session.answer import Answer
-from adomnia.session.answering import Outcome, build_answers
-from adomnia.session.askable import AskableRelease, make_askable
-from adomnia.session.batch import (
+from adomnia.asking.answering import Outcome
+from adomnia.asking.batch import (
     MOST_QUESTIONS,
     Batch,
     bind_question,
@@ -40,23 +20,43 @@ from adomnia.session.batch import (
     price_of,
     refuse_from_release,
 )
+from adomnia.asking.from_release import answer_from_release, tell_free_answer
+from adomnia.asking.judging import Judge, add_notes
+from adomnia.asking.listings import is_listing, list_catalog
+from adomnia.asking.releasing import find_receipt, find_release, keep_private, list_releases, price_release, publish
+from adomnia.asking.replaying import check_form, recall_stored, replay_answers, show_answers
+from adomnia.asking.request_ids import choose_request_id
+from adomnia.asking.sizes import check_size, count_storage, measure_size, size_of_rows
+from adomnia.asking.stored_answers import refuse_level
+from adomnia.curator.paying import PaymentRequest, Reservation, measure, pay, prove
+from adomnia.errors import Refusal
+from adomnia.explaining.balances import warn
+from adomnia.explaining.explanations import explain, is_explain, without_explain
+from adomnia.explaining.methods import list_methods
+from adomnia.ledger.requests import NewerAnswer
+from adomnia.options import CONFIDENCE
+from adomnia.plans.plan import Plan
+from adomnia.plans.public_columns import read_public_columns
+from adomnia.plans.public_rows import PublicRows
+from adomnia.pricing.effort import without_effort
+from adomnia.pricing.findings import cost
+from adomnia.pricing.notes import list_notes
+from adomnia.pricing.payment import check_confidence, plan_without_price
+from adomnia.pricing.policies import check_ceiling, check_named, next_price, sets_price, terms
+from adomnia.pricing.questions import Payment, Question
+from adomnia.pricing.quotes import Quote, quote_questions
+from adomnia.pricing.rules import VERSIONS
+from adomnia.releases.answering import answer_released
+from adomnia.releases.page import ReleaseList, describe_release
+from adomnia.session.accounts import Budgets, Past, list_pasts
+from adomnia.session.answer import Answer, build_answers, build_free
+from adomnia.session.askable import AskableRelease, make_askable
 from adomnia.session.catalog_page import show_catalog
 from adomnia.session.contract import MOST_LISTED, check_page
 from adomnia.session.derived import DerivedSession
 from adomnia.session.explanation import build_explanation
-from adomnia.session.from_release import answer_from_release, tell_free_answer
-from adomnia.session.judging import Judge, add_notes
-from adomnia.session.listings import is_listing, list_catalog
 from adomnia.session.progress import ProgressLine
-from adomnia.session.public import read_public_columns
 from adomnia.session.recalled import Recalled
-from adomnia.session.release_page import ReleaseList, describe_release
-from adomnia.session.released import answer_released
-from adomnia.session.releasing import find_receipt, find_release, keep_private, list_releases, price_release, publish
-from adomnia.session.replaying import check_form, recall_stored, replay_answers, show_answers
-from adomnia.session.request_ids import choose_request_id
-from adomnia.session.sizes import check_size, count_storage, measure_size, size_of_rows
-from adomnia.session.stored_answers import refuse_level
 from adomnia.session.table import PrivateTable, open_table
 from adomnia.sql.reading.creating import read_creation
 from adomnia.sql.reading.parameters import translate_places
@@ -66,20 +66,20 @@ from adomnia.work import allow, limit
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from adomnia.asking.dataset import Dataset
     from adomnia.catalog.model import Analyst, Catalog, Policy
     from adomnia.curator.paying import SharedForm
     from adomnia.engines.contract import Progress
     from adomnia.explaining.methods import MethodList
     from adomnia.explaining.tree import Node
     from adomnia.ledger.requests import Receipt, StoredAnswer
+    from adomnia.plans.columns import KeyColumn
+    from adomnia.plans.drafts import DraftAnswer
     from adomnia.pricing.questions import Priced
     from adomnia.pricing.vacuity import Verdict
     from adomnia.privacy.events import Pure
     from adomnia.releases.model import Release
-    from adomnia.session.answering import DraftAnswer
-    from adomnia.session.columns import KeyColumn
     from adomnia.session.curator import Curator
-    from adomnia.session.dataset import Dataset
     from adomnia.session.explanation import Explanation
     from adomnia.sql.reading.creating import Creation
 
@@ -118,7 +118,8 @@ class LocalSession(DerivedSession):
                 return plan
             batch = self._build_batch((question,), confidence, replay=replay)
             if self.from_release if question.from_release is None else question.from_release:
-                return answer_from_release(self._dataset, self._declared, batch, plan)
+                free = answer_from_release(self._dataset, self._declared, batch, plan)
+                return build_free(free, self._dataset.ledger.left(self.analyst))
             return self._answer_batch(batch, [plan], request_id, anyway=anyway)[0]
 
     def batch(
@@ -261,9 +262,9 @@ class LocalSession(DerivedSession):
             return batch.unpriced_identity(plans, self._dataset.catalog, "")
         return batch.identity(self._price_plans(batch, plans, None), "")
 
-    def answer_batch(self, batch: Batch, plans: Sequence[Plan], request_id: str) -> list[Answer]:
-        """The answers to questions that are planned: paid for, or paid for before."""
-        return self._answer_batch(batch, plans, request_id, anyway=True)
+    def buy(self, batch: Batch, plans: Sequence[Plan], request_id: str) -> Outcome:
+        """What came of questions that are planned: paid for, or paid for before."""
+        return self._pay_and_give(batch, plans, request_id, anyway=True)
 
     def _create(self, creation: Creation, confidence: float, payment: Payment) -> Answer:
         """What is told of a release that was made, with the receipt of the dataset."""
@@ -312,8 +313,8 @@ class LocalSession(DerivedSession):
             select = parse_released(question.text)
             if select is None:
                 return None
-            left = self._dataset.ledger.left(self.analyst)
-            return answer_released(select, self._find_release, confidence, left)
+            found = answer_released(select, self._find_release, confidence)
+            return build_free(found, self._dataset.ledger.left(self.analyst))
 
     def _find_release(self, name: str) -> Release:
         return find_release(self._dataset, name, self.analyst)
@@ -371,7 +372,7 @@ class LocalSession(DerivedSession):
     def _appoint_judge(self, batch: Batch, plans: Sequence[Plan]) -> Judge:
         return Judge(self._dataset, self.analyst, batch, plans, self._recall)
 
-    def _recall(self, receipt: Receipt) -> Answer:
+    def _recall(self, receipt: Receipt) -> DraftAnswer:
         """A small answer that was paid for before, as it was asked."""
         kept, batch = self._dataset.ledger.answer(self.analyst, receipt.request_id), Batch.from_text(receipt.asked)
         if kept is None:
@@ -379,8 +380,7 @@ class LocalSession(DerivedSession):
                 f"Request {receipt.request_id!r}", "has no answer of yours", "ask again", code="unknown_answer"
             )
         priced = self._price_as_before(batch, kept.receipt)
-        drafts = replay_answers(priced, kept, batch.confidence)
-        return build_answers(Outcome(drafts, kept.receipt, True, kept.left))[0]
+        return replay_answers(priced, kept, batch.confidence)[0]
 
     def _find_vacuous(self, verdicts: Sequence[Verdict | None], request: PaymentRequest) -> Verdict | None:
         """What is known to say almost nothing and is not sold, if anything is, unless it was paid for before."""
@@ -414,6 +414,14 @@ class LocalSession(DerivedSession):
     def _answer_batch(
         self, batch: Batch, plans: Sequence[Plan], request_id: str | None, *, anyway: bool, source: str = ""
     ) -> list[Answer]:
+        """What came of it, as answers."""
+        outcome = self._pay_and_give(batch, plans, request_id, anyway=anyway, source=source)
+        with allow():  # it is paid for
+            return build_answers(outcome)
+
+    def _pay_and_give(
+        self, batch: Batch, plans: Sequence[Plan], request_id: str | None, *, anyway: bool, source: str = ""
+    ) -> Outcome:
         request = choose_request_id(request_id)
         check_named(self._policy, batch.names_a_price)
         if sets_price(self._policy):
@@ -428,11 +436,10 @@ class LocalSession(DerivedSession):
                 wanted = PaymentRequest(self.analyst, request, identity, batch.to_text(), source=source)
                 verdicts, paid = self._judge_and_pay(batch, plans, priced, wanted, anyway=anyway)
                 outcome = self._give(paid, priced, batch.confidence, verdicts)
-        with allow():  # it is paid for
-            answers = build_answers(outcome)
-            if outcome.kept is not None:
-                self._dataset.counts.note(self.analyst, outcome.kept, batch, plans, answers[0])
-            return answers
+        if outcome.kept is not None:
+            with allow():  # it is paid for
+                self._dataset.counts.note(self.analyst, outcome.kept, batch, plans, outcome)
+        return outcome
 
     def _judge_and_pay(
         self, batch: Batch, plans: Sequence[Plan], priced: Sequence[Priced], request: PaymentRequest, *, anyway: bool

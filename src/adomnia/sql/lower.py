@@ -13,12 +13,12 @@ from adomnia.plans.formulas import Order, Term, WindowFunction, count_nodes, wal
 from adomnia.plans.plan import Plan, RowFilter, RowLimit
 from adomnia.plans.public_rows import PublicRows
 from adomnia.pricing.findings import explain_need
-from adomnia.privacy.aggregates import DistinctValues, People, values_of
 from adomnia.privacy.events import Pure
 from adomnia.privacy.expressions import Expression, conjuncts
 from adomnia.privacy.keys import Bucket, Key, key_cells
 from adomnia.privacy.kinds import Text
 from adomnia.privacy.relations import Where, has_blocks, is_public
+from adomnia.privacy.scans import DistinctValues, People, values_of
 from adomnia.sql.around import find_layers, is_aggregated, plan_around
 from adomnia.sql.methods.calls import find_call, plan_method
 from adomnia.sql.reading.parse import parse, refuse_distinct

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from adomnia.privacy.aggregates import NonNull, Total
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import NonNull, Total
 
 
 def plain_total(query: Query, owner: str) -> Total:

@@ -12,7 +12,6 @@ from typing import TypeAlias
 import numpy as np
 
 from adomnia.distributions.sums import round_noise
-from adomnia.privacy.aggregates import Aggregate, NonNull, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Composed, Concentrated, Price
 from adomnia.privacy.expressions import Expression, call, number
@@ -20,6 +19,7 @@ from adomnia.privacy.keys import Bucket
 from adomnia.privacy.kinds import Identity
 from adomnia.privacy.queries import CLIPPED_PARTS, MOST_CLIPPED, Clip, Query
 from adomnia.privacy.relations import OwnValue, PerPerson, Select, Selected, Where
+from adomnia.privacy.scans import Aggregate, NonNull, Rows, Total
 from adomnia.statistics.contract import Estimate, Measure, Measured, Result, Round, Statistic, Steps
 from adomnia.statistics.located import Located, value_of, with_cells
 from adomnia.statistics.profile import Contributions
@@ -165,7 +165,7 @@ class Clipped(Wrapper):
 def _with_method(result: Result, words: str) -> Result:
     """The result whose method says what was shortened."""
     if isinstance(result, Estimate):
-        return replace(result, method=f"{result.method}{words}")
+        return replace(result, method=f"{result.method}{words}", shortened=bool(words))
     return replace(result, notes=(*result.notes, words.removeprefix(", "))) if words else result
 
 

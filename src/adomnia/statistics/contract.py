@@ -1,11 +1,11 @@
 """What a statistic promises: it asks for noisy measurements, computes on arrays, and never holds data."""
 
-from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import inf
-from typing import Any, Protocol, TypeAlias, cast
+from typing import Any, Literal, Protocol, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,17 +13,19 @@ from numpy.typing import NDArray
 from adomnia.mechanisms.contract import Noise, Numeric
 from adomnia.mechanisms.registry import EARLIER, NUMERIC, find_noise
 from adomnia.noise import Integers
-from adomnia.privacy.aggregates import Aggregate
-from adomnia.privacy.distances import Distances
 from adomnia.privacy.events import AnyPrice, Approximate, Composed, Price
 from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.keys import Label
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Aggregate
+from adomnia.privacy.transforms.distances import Distances
 from adomnia.statistics.products import Product
 
 Floats: TypeAlias = NDArray[np.float64]
 Bounds: TypeAlias = tuple[Floats, Floats]
 Fact: TypeAlias = Label | None
+About: TypeAlias = Literal["data", "population", "credible"] | None
+"""What an interval holds: the data's value, the population's, or credible values; None: no interval was bought."""
 
 
 @hashed_once
@@ -129,6 +131,8 @@ class Estimate:
     again: "Callable[[Callable[[Measured], Measured]], Estimate] | None" = None  # the same from measurements so changed
     limits: tuple[float, float] | None = None  # what it can be, where neither parts nor a derivation tell that
     coarsen: "Callable[[tuple[int, ...]], Estimate] | None" = None  # the same over axes, where no measurements tell it
+    about: About = "data"
+    shortened: bool = False  # whether what some people add was
 
     @property
     def possible(self) -> tuple[float, float] | None:
@@ -146,7 +150,8 @@ class ResultTable:
 
     `facts` are further columns that follow from what was measured and have no interval, such as p-values: computed when
     they are read, None where there is no reply. `figure` describes a picture of it, for those who draw, and `model` is
-    what predictions need, both as plain data. `product` is what a release publishes.
+    what predictions need, both as plain data. `product` is what a release publishes. `about` is what intervals are
+    about, or those of which column, where others are about the data.
     """
 
     labels: Mapping[str, tuple[Label, ...]]
@@ -156,12 +161,18 @@ class ResultTable:
     facts: Mapping[str, Callable[[], Sequence["Fact"]]] = field(default_factory=dict)
     model: Mapping[str, Any] = field(default_factory=dict)
     product: Product | None = None
+    about: About | Mapping[str, About] = "data"
 
     def __post_init__(self) -> None:
         sizes = {len(each) for each in self.labels.values()} | {len(each.values) for each in self.estimates.values()}
         names = [*self.labels, *self.estimates, *self.facts]
         if len(sizes) != 1 or len(set(names)) != len(names):
             raise ValueError(f"ResultTable columns must have one length and distinct names, got {sorted(sizes)}.")
+
+    def column(self, name: str) -> Estimate:
+        """An estimate, which says what its intervals are about."""
+        about = self.about.get(name, "data") if isinstance(self.about, Mapping) else self.about
+        return replace(self.estimates[name], about=about)
 
     @property
     def rows(self) -> int:
@@ -229,3 +240,13 @@ class Statistic(Protocol):
     def map_queries(self, change: Callable[[Query], Query]) -> "Statistic":
         """The same about another query."""
         ...
+
+
+def name_about(*, population: bool) -> About:
+    """What intervals are about that sampling may be a part of."""
+    return "population" if population else "data"
+
+
+def join_about(estimates: Iterable[Estimate]) -> About:
+    """What an interval is about that follows from those of others."""
+    return "population" if any(each.about == "population" for each in estimates) else "data"

@@ -5,9 +5,9 @@ from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
-from adomnia.privacy.aggregates import NonNull
 from adomnia.privacy.expressions import Expression
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import NonNull
 from adomnia.statistics.contract import Estimate, Measured
 from adomnia.statistics.linear import linear
 from adomnia.statistics.one_round import OneRound

@@ -9,10 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.distributions.ratios import ratio_bounds
-from adomnia.privacy.aggregates import Total
 from adomnia.privacy.expressions import Expression
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Total
 from adomnia.statistics.centred import distances_and_values, plain_total
 from adomnia.statistics.contract import Bounds, Derivation, Estimate, Floats, Measured
 from adomnia.statistics.one_round import OneRound

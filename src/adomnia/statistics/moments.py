@@ -13,11 +13,11 @@ import numpy as np
 
 from adomnia.distributions.quotients import Noisy
 from adomnia.mechanisms.contract import Noise
-from adomnia.privacy.aggregates import Aggregate, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Expression, Literal, call, number
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Aggregate, Total
 from adomnia.statistics.contract import Floats, Measured
 
 ROWS = "rows"  # their number, among sums that are named by the letters of what is multiplied in them

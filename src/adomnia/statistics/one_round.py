@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar, Protocol, Self
 
-from adomnia.privacy.aggregates import Aggregate
 from adomnia.privacy.events import Composed, Price
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Aggregate
 from adomnia.statistics.contract import Estimate, Measure, Measured, Result, Round, Statistic, Steps
 from adomnia.statistics.wrapper import Wrapper
 

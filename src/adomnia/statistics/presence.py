@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from adomnia.privacy.aggregates import NonNull, Rows
 from adomnia.privacy.expressions import Expression, call
 from adomnia.privacy.keys import Bucket
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import NonNull, Rows
 from adomnia.statistics.contract import Measured
 
 _SHOWN = "presence"  # tells this key from one that the question groups by

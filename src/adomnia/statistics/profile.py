@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import call, number
 from adomnia.privacy.keys import Bucket
 from adomnia.privacy.kinds import Identity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import OwnValue, PerPerson, Private
+from adomnia.privacy.scans import Rows
 
 if TYPE_CHECKING:
     from adomnia.catalog import model

@@ -67,7 +67,7 @@ class _Cells:
     """Some of the cells. Points are arrays: sums and roundings first, then whatever is tried at once, cells last."""
 
     def __init__(self, function: Propagation, cells: Floats, alpha: float) -> None:
-        self._function, self._left_open = function, alpha
+        self._function, self._alpha = function, alpha
         self._noises = [measured.noise for measured in function.sums]
         self._deviations = function.deviations[:, None, None]
         seen, self._rounded = cells[: len(self._noises)], cells[len(self._noises) :]
@@ -133,7 +133,7 @@ class _Cells:
     def _farthest_moves(self, slopes: Floats) -> Floats:
         """From a point along the slopes, as far as the noise of the linear function that has them may be."""
         of_sums = slopes[: len(self._noises)]
-        weighed, reach = self._weigh(slopes), farthest(self._noises, list(of_sums), self._left_open)
+        weighed, reach = self._weigh(slopes), farthest(self._noises, list(of_sums), self._alpha)
         size = (weighed * self._deviations * of_sums).sum(axis=0)
         moves = weighed * self._deviations * (reach / np.where(size > 0, size, 1.0))
         return np.concatenate([moves, np.sign(slopes[len(self._noises) :]) * self._rounded[:, None]])

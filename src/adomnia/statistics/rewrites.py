@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, replace
 
-from adomnia.privacy.aggregates import NonNull, Rows, Total
 from adomnia.privacy.expressions import Expression
 from adomnia.privacy.kinds import Identity
+from adomnia.privacy.scans import NonNull, Rows, Total
 from adomnia.statistics.contract import Statistic
 from adomnia.statistics.count import Count
 from adomnia.statistics.mean import Mean

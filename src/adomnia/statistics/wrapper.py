@@ -2,8 +2,8 @@
 
 from fractions import Fraction
 
-from adomnia.privacy.aggregates import Aggregate
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Aggregate
 from adomnia.statistics.contract import Statistic
 
 

@@ -9,18 +9,19 @@ from math import inf, isfinite
 from numbers import Integral
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-from pydantic import Field, PlainValidator, WithJsonSchema
+from pydantic import Field, PlainSerializer, PlainValidator, WithJsonSchema
 
 from adomnia.errors import Refusal
+from adomnia.pricing.parts import amount
 from adomnia.pricing.payment import read_price
-from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT, exact
-from adomnia.privacy.events import from_record, to_record
+from adomnia.privacy.amounts import exact
+from adomnia.privacy.events import Concentrated
 from adomnia.privacy.filters import Spent
 from adomnia.privacy.losses import loss
 
 if TYPE_CHECKING:
     from adomnia.privacy.amounts import Number
-    from adomnia.privacy.events import Event
+    from adomnia.privacy.events import AnyPrice, Event
 
 JSON_SAFE = 2**53  # from here on, a reader whose numbers are doubles would lose digits
 _LONGEST = 700  # characters of a fraction that is as large and as fine as amounts may be
@@ -49,8 +50,10 @@ def text_of(amount: Fraction) -> str:
     return f"{'-' if amount < 0 else ''}{digits[: len(digits) - places]}{point}"
 
 
-def amount_of(text: str) -> Fraction:
-    """The amount that `text_of` wrote."""
+def amount_of(text: object) -> Fraction:
+    """The amount that `text_of` wrote; one that nobody wrote yet is itself."""
+    if isinstance(text, Fraction):
+        return text
     if not isinstance(text, str) or not (_DECIMAL.fullmatch(text) or _FRACTION.fullmatch(text)):
         raise ValueError(f"Amount must be a number in text, got {text!r}.")
     return Fraction(text)
@@ -112,30 +115,22 @@ def parse_float_exactly(text: str) -> float | Decimal:
     return nearest if isfinite(nearest) and Decimal(repr(nearest)) == written else written
 
 
+def name_price(price: AnyPrice) -> tuple[str, Fraction]:
+    """The currency of a price, epsilon or rho, and how much of it."""
+    return "rho" if isinstance(price, Concentrated) else "epsilon", amount(price)
+
+
+def count_cost(event: Event) -> Spent:
+    """What an event costs in whole units, as accounts count it."""
+    return Spent().plus(loss(event))
+
+
 def _is_endless(value: float | Decimal) -> bool:
     return not isinstance(value, int) and not isfinite(value)
 
 
-def event_record(event: Event) -> dict[str, Any]:
-    """What was paid: in the currencies and whole units that budgets count, and exactly as the ledger has it.
-
-    The exact sums of many parts can have thousands of digits.
-    """
-    spent = Spent().plus(loss(event))
-    return {
-        "epsilon": text_of(spent.epsilon_units * EPSILON_UNIT) if spent.in_epsilon else None,
-        "rho": text_of(spent.rho_units * EPSILON_UNIT),
-        "delta": text_of(spent.delta_units * DELTA_UNIT),
-        "event": to_record(event),
-    }
-
-
-def event_of(record: dict[str, Any]) -> Event:
-    """The event that `event_record` wrote."""
-    return from_record(record["event"])
-
-
 _NUMBER_SCHEMA = {"anyOf": [{"type": "number"}, {"type": "string", "pattern": _TEXT, "maxLength": _LONGEST}]}
+_EXACT_SCHEMA = {"type": "string", "description": "An exact number: a decimal, or a fraction.", "examples": ["0.5"]}
 
 Amount: TypeAlias = Annotated[
     Any,  # int, float, Decimal or Fraction, as `read_number` gives it
@@ -143,4 +138,9 @@ Amount: TypeAlias = Annotated[
     WithJsonSchema(_NUMBER_SCHEMA),
     Field(examples=[0.5, "0.5", "1/3"]),
 ]
-ExactText: TypeAlias = Annotated[str, Field(description="An exact number: a decimal, or a fraction.", examples=["0.5"])]
+ExactText: TypeAlias = Annotated[
+    Fraction,
+    PlainValidator(amount_of),
+    PlainSerializer(text_of),
+    WithJsonSchema(_EXACT_SCHEMA),
+]

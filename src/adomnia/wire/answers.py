@@ -1,25 +1,24 @@
 """Answers as columns of plain JSON: quick to write and to read with a million cells, and plain for every language."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from math import inf, isfinite, nan
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from adomnia.explaining.surfaces import reword_lines
 from adomnia.ledger.requests import Receipt
 from adomnia.messages.surfaces import Surface
-from adomnia.pricing.caps import Cap, LeftOut
-from adomnia.privacy.filters import Left
+from adomnia.plans.columns import Cell, KeyColumn, ValueColumn, read_dates
+from adomnia.plans.drafts import Cap, LeftOut
 from adomnia.privacy.wall_time import FIRST
 from adomnia.session.answer import Answer
-from adomnia.session.columns import Cell, KeyColumn, ValueColumn, read_dates
-from adomnia.statistics.contract import Bounds, Estimate, Floats
-from adomnia.wire.amounts import JSON_SAFE, amount_of, event_of, event_record, text_of
-from adomnia.wire.models import CostReply, LeftReply, Reply, Rows
+from adomnia.statistics.contract import About, Bounds, Estimate, Floats
+from adomnia.wire.amounts import JSON_SAFE
+from adomnia.wire.models import CostReply, LeftReply, Reply, Rows, require
 
 Intervals: TypeAlias = Callable[[str, float, bool], Bounds]
 """Asked for other intervals of a column than those that came: its name, a confidence, whether all cells together."""
@@ -62,6 +61,12 @@ class ColumnReply(Reply):
         None, description="Of facts such as p-values: one that is not above this number says no more than < floor."
     )
     method: str | None = Field(None, description="Of values: how the intervals are computed.")
+    about: About = Field(
+        "data",
+        description="Of values: whether intervals hold the data's value, the population's, or what is credible given a "
+        "prior; null where none was bought.",
+    )
+    shortened: bool = Field(False, description="Of values: whether what people with much add was shortened.")
     cells: Rows | None = Field(None, description="Of values: how many groups were measured, shown or not.")
     possible: list[str | float | None] | None = Field(
         None,
@@ -90,6 +95,16 @@ class CapReply(Reply):
     shortened: bool
     says: str = Field(description="The same in a sentence.")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _say(cls, told: Cap | dict[str, Any]) -> dict[str, Any]:
+        return {**vars(told), "says": str(told)} if isinstance(told, Cap) else told
+
+    def cap(self) -> Cap:
+        """What was told of."""
+        left_out = None if self.leaves_out is None else LeftOut(**dict(self.leaves_out))
+        return Cap(self.table, self.rows, left_out, self.shortened)
+
 
 class ReceiptReply(Reply):
     """Proof of a debit: the hash of the ledger's entry that says who paid how much for what."""
@@ -98,6 +113,15 @@ class ReceiptReply(Reply):
     hash: str
     analyst: str | None
     plan: str
+
+    @model_validator(mode="before")
+    @classmethod
+    def _write_plan(cls, told: Receipt | dict[str, Any]) -> dict[str, Any]:
+        return {**vars(told), "plan": told.plan.hex()} if isinstance(told, Receipt) else told
+
+    def receipt(self, cost: CostReply) -> Receipt:
+        """What was told of, whose cost stands beside it."""
+        return Receipt(self.analyst, self.request_id, bytes.fromhex(self.plan), cost.event, self.hash)
 
 
 class AnswerReply(Reply):
@@ -181,76 +205,41 @@ def answer_facts(answer: Answer, *, together: bool = False) -> dict[str, Any]:
         "rows": len(answer),
         "confidence": answer.confidence,
         "together": together,
-        "cost": None if receipt is None else event_record(receipt.event),
-        "receipt": None if receipt is None else receipt_record(receipt),
+        "cost": None if receipt is None else CostReply.record(receipt.event),
+        "receipt": None if receipt is None else ReceiptReply.record(receipt),
         "replayed": answer.replayed,
-        "left": left_record(answer.left),
-        "caps": [cap_record(cap) for cap in answer.caps],
+        "left": LeftReply.record(answer.left),
+        "caps": list(map(CapReply.record, answer.caps)),
         "notes": list(reword_lines(answer.notes, Surface.JSON)),
         **({"figure": dict(answer.figure)} if answer.figure else {}),
         **({"model": dict(answer.model)} if answer.model else {}),
     }
 
 
-def answer_of(record: dict[str, Any], intervals: Intervals) -> Answer:
-    """The answer that `answer_record` wrote; for other intervals than it holds, `intervals` is asked."""
-    _check_lengths(record)
-    told, confidence = record["columns"], float(record["confidence"])
-    receipt = None if record["receipt"] is None else receipt_of(record["receipt"], record["cost"])
+def answer_of(told: AnswerReply, intervals: Intervals) -> Answer:
+    """The answer that was told of; for other intervals than it holds, `intervals` is asked."""
+    _check_lengths(told)
     return ReceivedAnswer(
-        columns=tuple(_column(each, confidence, intervals) for each in told),
-        rows=np.arange(record["rows"], dtype=np.intp),
-        confidence=confidence,
-        receipt=receipt,
-        replayed=bool(record["replayed"]),
-        left=left_of(record["left"]),
-        caps=tuple(map(cap_of, record["caps"])),
-        notes=reword_lines(record.get("notes", ()), Surface.PYTHON),  # a server of an earlier version has none
-        figure=record.get("figure", {}),
-        model=record.get("model", {}),
-        cells=max((int(each["cells"]) for each in told if each["kind"] == "value"), default=1),
+        columns=tuple(_column(each, told.confidence, intervals) for each in told.columns),
+        rows=np.arange(told.rows, dtype=np.intp),
+        confidence=told.confidence,
+        receipt=None if told.receipt is None else told.receipt.receipt(require(told.cost)),
+        replayed=told.replayed,
+        left=told.left.left(),
+        caps=tuple(each.cap() for each in told.caps),
+        notes=reword_lines(told.notes, Surface.PYTHON),
+        figure=told.figure,
+        model=told.model,
+        cells=max((require(each.cells) for each in told.columns if each.kind == "value"), default=1),
     )
 
 
-def ends_of(record: dict[str, Any], name: str, rows: int) -> Bounds:
+def ends_of(told: AnswerReply, name: str, rows: int) -> Bounds:
     """The intervals of one column of an answer that has so many rows."""
-    _check_lengths(record)
-    if record["rows"] != rows:
-        raise ValueError(f"Answer must have {rows} rows, got {record['rows']}.")
-    return _bounds({column["name"]: column for column in record["columns"]}[name])
-
-
-def receipt_record(receipt: Receipt) -> dict[str, Any]:
-    """Without the event: the cost stands beside it."""
-    told = {"request_id": receipt.request_id, "hash": receipt.hash}
-    return {**told, "analyst": receipt.analyst, "plan": receipt.plan.hex()}
-
-
-def receipt_of(record: dict[str, Any], cost: dict[str, Any]) -> Receipt:
-    """The receipt that `receipt_record` wrote, of what it cost."""
-    plan = bytes.fromhex(record["plan"])
-    return Receipt(record["analyst"], record["request_id"], plan, event_of(cost), record["hash"])
-
-
-def left_record(left: Left) -> dict[str, str]:
-    """Exact texts."""
-    return {name: text_of(amount) for name, amount in left._asdict().items()}
-
-
-def left_of(record: dict[str, str]) -> Left:
-    """What `left_record` wrote."""
-    return Left(*(amount_of(record[name]) for name in Left._fields))
-
-
-def cap_record(cap: Cap) -> dict[str, Any]:
-    """A cap and its sentence."""
-    return {**asdict(cap), "says": str(cap)}
-
-
-def cap_of(record: dict[str, Any]) -> Cap:
-    """The cap that `cap_record` wrote."""
-    left = record["leaves_out"]
-    return Cap(record["table"], record["rows"], None if left is None else LeftOut(**left), record["shortened"])
+    _check_lengths(told)
+    if told.rows != rows:
+        raise ValueError(f"Answer must have {rows} rows, got {told.rows}.")
+    return _bounds({column.name: column for column in told.columns}[name])
 
 
 def _values(column: ValueColumn, answer: Answer, together: bool) -> dict[str, Any]:
@@ -266,6 +255,8 @@ def _values(column: ValueColumn, answer: Answer, together: bool) -> dict[str, An
         "upper": _ends(upper.ravel()[answer.rows], estimate),
         "method": estimate.method,
         "cells": cells,
+        "about": estimate.about,
+        **({"shortened": True} if estimate.shortened else {}),
         **_possible(estimate),
     }
 
@@ -309,11 +300,10 @@ def _written(values: Sequence[Cell | None], kind: str) -> list[Any]:
     return list(values)
 
 
-def _column(told: dict[str, Any], confidence: float, intervals: Intervals) -> KeyColumn | ValueColumn:
-    if told["kind"] != "value":
-        values = tuple(_read(told["values"], told["type"]))
-        return KeyColumn(told["name"], values, fact=told["kind"] == "fact", floor=told.get("floor"))
-    return ValueColumn(told["name"], _estimate(told, confidence, intervals))
+def _column(told: ColumnReply, confidence: float, intervals: Intervals) -> KeyColumn | ValueColumn:
+    if told.kind != "value":
+        return KeyColumn(told.name, tuple(_read(told.values, told.type)), fact=told.kind == "fact", floor=told.floor)
+    return ValueColumn(told.name, _estimate(told, confidence, intervals))
 
 
 def _read(values: list[Any], kind: str) -> list[Cell | None]:
@@ -333,35 +323,32 @@ def _read(values: list[Any], kind: str) -> list[Cell | None]:
     return values
 
 
-def _estimate(told: dict[str, Any], confidence: float, intervals: Intervals) -> Estimate:
+def _estimate(told: ColumnReply, confidence: float, intervals: Intervals) -> Estimate:
     came = _bounds(told)
 
     def interval(wanted: float, cells: int) -> Bounds:
-        return came if (wanted, cells) == (confidence, 1) else intervals(told["name"], wanted, cells > 1)
+        return came if (wanted, cells) == (confidence, 1) else intervals(told.name, wanted, cells > 1)
 
-    kind = told["type"]
-    values, limits = _floats(told["values"], nan), _limits(told.get("possible"))
-    return Estimate(values, interval, told["method"], kind != "number", dates=kind == "date", limits=limits)
-
-
-def _limits(told: list[Any] | None) -> tuple[float, float] | None:
-    if told is None:  # a server of an earlier version says nothing of it
-        return None
-    lowest, highest = told
-    return -inf if lowest is None else _number(lowest), inf if highest is None else _number(highest)
+    values, limits = _floats(told.values, nan), None
+    if told.possible is not None:
+        lowest, highest = told.possible
+        limits = -inf if lowest is None else _number(lowest), inf if highest is None else _number(highest)
+    method, days = require(told.method), told.type == "date"
+    found = Estimate(values, interval, method, told.type != "number", dates=days, limits=limits)
+    return replace(found, about=told.about, shortened=told.shortened)
 
 
-def _bounds(told: dict[str, Any]) -> Bounds:
-    return _floats(told["lower"], -inf), _floats(told["upper"], inf)
+def _bounds(told: ColumnReply) -> Bounds:
+    return _floats(require(told.lower), -inf), _floats(require(told.upper), inf)
 
 
-def _check_lengths(record: dict[str, Any]) -> None:
-    lists = [column.get(name) for column in record["columns"] for name in ("values", "lower", "upper")]
-    if {len(each) for each in lists if each is not None} != {record["rows"]}:
+def _check_lengths(told: AnswerReply) -> None:
+    lists = [each for column in told.columns for each in (column.values, column.lower, column.upper)]
+    if {len(each) for each in lists if each is not None} != {told.rows}:
         raise ValueError("Answer must have columns of equal length.")
 
 
-def _floats(values: list[Any], unknown: float) -> Floats:
+def _floats(values: Sequence[Any], unknown: float) -> Floats:
     """The numbers of a column; of one without rows, one that is not shown."""
     return np.array([unknown if value is None else _number(value) for value in values] or [0.0], dtype=np.float64)
 

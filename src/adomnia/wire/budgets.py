@@ -1,10 +1,8 @@
 """Budgets: what there was, what was spent, what is left, and what the next question costs."""
 
-from dataclasses import asdict
-from fractions import Fraction
 from typing import Any
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from adomnia.explaining.balances import say_account
 from adomnia.pricing.policies import Terms
@@ -12,8 +10,7 @@ from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT
 from adomnia.privacy.events import Pure
 from adomnia.privacy.filters import Budget, Filter, Spent
 from adomnia.session.accounts import Budgets
-from adomnia.wire.amounts import ExactText, amount_of, text_of
-from adomnia.wire.answers import left_record
+from adomnia.wire.amounts import ExactText
 from adomnia.wire.models import LeftReply, Reply
 
 
@@ -35,6 +32,12 @@ class SpentReply(Reply):
     delta: ExactText
     pure: bool = Field(description="Whether every event so far was pure.")
 
+    def spent(self) -> Spent:
+        """In units; epsilons that no longer matter are not among them."""
+        units = {"epsilon": EPSILON_UNIT, "rho": EPSILON_UNIT, "delta": DELTA_UNIT}
+        counted = {f"{name}_units": int((getattr(self, name) or 0) / unit) for name, unit in units.items()}
+        return Spent(**counted, in_epsilon=self.epsilon is not None)
+
 
 class AccountReply(Reply):
     """A budget and what was spent of it."""
@@ -43,6 +46,20 @@ class AccountReply(Reply):
     spent: SpentReply
     left: LeftReply
     says: str = Field(description="What was spent and what is left, in words.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _add_up(cls, told: Filter | dict[str, Any]) -> dict[str, Any]:
+        if isinstance(told, dict):
+            return told
+        rho, delta = told.spent.rho_units * EPSILON_UNIT, told.spent.delta_units * DELTA_UNIT
+        spent = {"epsilon": told.spent_epsilon(), "rho": rho, "delta": delta, "pure": told.spent.pure}
+        return {"given": told.budget, "spent": spent, "left": told.left(), "says": say_account(told)}
+
+    def account(self) -> Filter:
+        """What was told of."""
+        given = self.given
+        return Filter(Budget(given.epsilon, given.delta, given.approximate, given.event_delta), self.spent.spent())
 
 
 class TermsReply(Reply):
@@ -53,6 +70,11 @@ class TermsReply(Reply):
     ceiling: ExactText | None = Field(description="The most that one question may cost, in epsilon.")
     says: str
 
+    @model_validator(mode="before")
+    @classmethod
+    def _name_price(cls, told: Terms | dict[str, Any]) -> dict[str, Any]:
+        return {**vars(told), "price": told.price and told.price.epsilon} if isinstance(told, Terms) else told
+
 
 class BudgetReply(Reply):
     """An analyst's own budget, the dataset's, which everybody spends, and the terms of the next question."""
@@ -62,54 +84,9 @@ class BudgetReply(Reply):
     terms: TermsReply
 
 
-def account_record(account: Filter) -> dict[str, Any]:
-    """A budget and its spends as plain data."""
-    given, spent, epsilon = account.budget, account.spent, account.spent_epsilon()
-    amounts = {name: text_of(getattr(given, name)) for name in ("epsilon", "delta", "event_delta", "rho")}
-    return {
-        "given": {**amounts, "approximate": given.approximate},
-        "spent": {
-            "epsilon": None if epsilon is None else text_of(epsilon),
-            "rho": text_of(spent.rho_units * EPSILON_UNIT),
-            "delta": text_of(spent.delta_units * DELTA_UNIT),
-            "pure": spent.pure,
-        },
-        "left": left_record(account.left()),
-        "says": say_account(account),
-    }
-
-
-def account_of(record: dict[str, Any]) -> Filter:
-    """The budget and the spends that `account_record` wrote; epsilons that no longer matter are not among them."""
-    given, spent = record["given"], record["spent"]
-    epsilon, delta, event_delta = (amount_of(given[name]) for name in ("epsilon", "delta", "event_delta"))
-    units = {"epsilon": EPSILON_UNIT, "rho": EPSILON_UNIT, "delta": DELTA_UNIT}
-    counted = {f"{name}_units": int(amount_of(spent[name] or "0") / unit) for name, unit in units.items()}
-    total = Spent(**counted, in_epsilon=spent["epsilon"] is not None)
-    return Filter(Budget(epsilon, delta, given["approximate"], event_delta), total)
-
-
-def budget_record(budgets: Budgets) -> dict[str, Any]:
-    """The budgets as plain data."""
-    terms = budgets.terms
-    return {
-        "personal": account_record(budgets.personal),
-        "dataset": account_record(budgets.dataset),
-        "terms": asdict(terms)
-        | {
-            "price": None if terms.price is None else text_of(terms.price.epsilon),
-            "ceiling": None if terms.ceiling is None else text_of(terms.ceiling),
-        },
-    }
-
-
-def budgets_of(record: dict[str, Any]) -> Budgets:
-    """The budgets that `budget_record` wrote."""
-    terms = record["terms"]
-    price, ceiling = (_optional(terms[name]) for name in ("price", "ceiling"))
-    told = Terms(None if price is None else Pure(price), terms["questions"], ceiling, terms["says"])
-    return Budgets(account_of(record["personal"]), account_of(record["dataset"]), told)
-
-
-def _optional(text: str | None) -> Fraction | None:
-    return None if text is None else amount_of(text)
+def budgets_of(told: BudgetReply) -> Budgets:
+    """The budgets that were told of."""
+    terms = told.terms
+    price = None if terms.price is None else Pure(terms.price)
+    shown = Terms(price, terms.questions, terms.ceiling, terms.says)
+    return Budgets(told.personal.account(), told.dataset.account(), shown)

@@ -1,12 +1,12 @@
 """Catalogs: what may be asked about. Where the owner's files lie is the owner's matter, and does not travel."""
 
-from dataclasses import asdict
+from collections.abc import Callable
 from datetime import date, datetime
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field, model_validator
 
 from adomnia.catalog.model import Analyst, Catalog, Link, Policy, Profile, Quota, Table, View
 from adomnia.privacy.domains import Numbers
@@ -15,9 +15,9 @@ from adomnia.privacy.filters import Budget
 from adomnia.privacy.kinds import Boolean, Day, Identity, Kind, Moment, Quantity, Text
 from adomnia.privacy.units import Unit
 from adomnia.wire.amounts import ExactText, amount_of, text_of
-from adomnia.wire.models import Reply
+from adomnia.wire.models import Reply, require
 
-_LINK = ("column", "parent", "parent_column")
+_End = TypeVar("_End")
 
 
 class AllowedReply(Reply):
@@ -71,6 +71,11 @@ class DeclaredColumnReply(Reply):
     person: bool | None = Field(None, description="Of an id: whether its values are the people.")
     linked: str | None = Field(None, description="Of an id: where its link ends.")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _tell(cls, told: Column | dict[str, Any]) -> dict[str, Any]:
+        return {"name": told.name, "type": str(told.kind), **_known(told)} if isinstance(told, Column) else told
+
 
 class LinkReply(Reply):
     """How a row finds its person: column -> parent.parent_column."""
@@ -98,10 +103,10 @@ class TableReply(Reply):
     rows_per_person: int = Field(description="How many rows of a person count at most.")
     repeats: list[int] = Field(description="Of public tables: how many rows share a value of each column at most.")
     profile_epsilon: ExactText | None
-    profile: ProfileReply | None
     preview_epsilon: ExactText | None = Field(
         None, description="What its preview rows cost the dataset, if it has any."
     )
+    profile: ProfileReply | None
 
 
 class ViewReply(Reply):
@@ -116,7 +121,7 @@ class CatalogReply(Reply):
 
     name: str
     version: int
-    unit: str = Field(description="Whose presence is hidden: table.column, or row.")
+    unit: Annotated[str, BeforeValidator(str)] = Field(description="Whose presence is hidden: table.column, or row.")
     budget: AllowedReply
     analysts: list[AnalystReply]
     tables: list[TableReply]
@@ -125,109 +130,37 @@ class CatalogReply(Reply):
     vacuous_answers: str = Field("warn", description="refuse: what would say almost nothing is not sold unasked.")
 
 
-def catalog_record(catalog: Catalog) -> dict[str, Any]:
-    """The catalog as plain data."""
-    return {
-        "name": catalog.name,
-        "version": catalog.version,
-        "unit": str(catalog.unit),
-        "budget": _budget_record(catalog.budget),
-        "analysts": [
-            {
-                "name": each.name,
-                "budget": _budget_record(each.budget),
-                "policy": _policy_record(each.policy),
-                "quota": asdict(each.quota),
-                "publish": each.publish,
-            }
-            for each in catalog.analysts
-        ],
-        "tables": [_table_record(table) for table in catalog.tables],
-        "views": [{"name": view.name, "sql": view.sql} for view in catalog.views],
-        "minimum_frequency": catalog.minimum_frequency,
-        "vacuous_answers": catalog.vacuous_answers,
-    }
-
-
-def _analyst(record: dict[str, Any]) -> Analyst:
-    # A server of an earlier version has neither quotas nor anybody who may publish.
-    quota, publish = Quota(**record.get("quota") or {}), record.get("publish", False)
-    return Analyst(record["name"], _budget(record["budget"]), _policy(record["policy"]), quota, publish)
-
-
-def catalog_of(record: dict[str, Any]) -> Catalog:
-    """The catalog that `catalog_record` wrote, which lies in no folder."""
+def catalog_of(told: CatalogReply) -> Catalog:
+    """The catalog that was told of, which lies in no folder."""
     return Catalog(
-        name=record["name"],
-        version=record["version"],
-        unit=Unit.parse(record["unit"]),
-        budget=_budget(record["budget"]),
-        analysts=tuple(map(_analyst, record["analysts"])),
-        tables=tuple(map(_table, record["tables"])),
+        name=told.name,
+        version=told.version,
+        unit=Unit.parse(told.unit),
+        budget=Budget(**dict(told.budget)),
+        analysts=tuple(map(_analyst, told.analysts)),
+        tables=tuple(map(_table, told.tables)),
         folder=Path(),
-        views=tuple(View(view["name"], view["sql"]) for view in record["views"]),
-        minimum_frequency=record["minimum_frequency"],
-        vacuous_answers=record.get("vacuous_answers", "warn"),  # a server of an earlier version sells them
+        views=tuple(View(**dict(view)) for view in told.views),
+        minimum_frequency=told.minimum_frequency,
+        vacuous_answers=told.vacuous_answers,
     )
 
 
-def _budget_record(budget: Budget) -> dict[str, Any]:
-    amounts = {name: text_of(getattr(budget, name)) for name in ("epsilon", "delta", "event_delta")}
-    return {**amounts, "approximate": budget.approximate}
+def _analyst(told: AnalystReply) -> Analyst:
+    quota = Quota() if told.quota is None else Quota(**dict(told.quota))
+    return Analyst(told.name, Budget(**dict(told.budget)), Policy(**dict(told.policy)), quota, told.publish)
 
 
-def _budget(record: dict[str, Any]) -> Budget:
-    epsilon, delta, event_delta = (amount_of(record[name]) for name in ("epsilon", "delta", "event_delta"))
-    return Budget(epsilon, delta, record["approximate"], event_delta)
-
-
-def _policy_record(policy: Policy) -> dict[str, Any]:
-    amounts = {"spend": _text(policy.spend), "ceiling": _text(policy.ceiling)}
-    return {"name": policy.name, "questions": policy.questions, **amounts}
-
-
-def _policy(record: dict[str, Any]) -> Policy:
-    return Policy(record["name"], record["questions"], _amount(record["spend"]), _amount(record["ceiling"]))
-
-
-def _table_record(table: Table) -> dict[str, Any]:
-    link, profile = table.link, table.profile
-    return {
-        "name": table.name,
-        "public": table.public,
-        "columns": [_column_record(column) for column in table.columns],
-        "link": None if link is None else {name: getattr(link, name) for name in _LINK},
-        "rows_per_person": table.rows_per_person,
-        "repeats": list(table.repeats),
-        "profile_epsilon": _text(table.profile_epsilon),
-        "preview_epsilon": _text(table.preview_epsilon),
-        "profile": None
-        if profile is None
-        else {"edges": list(profile.edges), "people": list(profile.people), "epsilon": text_of(profile.epsilon)},
-    }
-
-
-def _table(record: dict[str, Any]) -> Table:
+def _table(told: TableReply) -> Table:
+    same = {"name", "public", "rows_per_person", "profile_epsilon", "preview_epsilon"}
     return Table(
-        name=record["name"],
         source="",
-        columns=tuple(map(_column, record["columns"])),
-        public=record["public"],
-        link=None if record["link"] is None else Link(*(record["link"][name] for name in _LINK)),
-        rows_per_person=record["rows_per_person"],
-        repeats=tuple(record["repeats"]),
-        profile_epsilon=_amount(record["profile_epsilon"]),
-        profile=None if record["profile"] is None else _profile(record["profile"]),
-        preview_epsilon=_amount(record.get("preview_epsilon")),
+        columns=tuple(map(_column, told.columns)),
+        link=None if told.link is None else Link(**dict(told.link)),
+        repeats=tuple(told.repeats),
+        profile=None if told.profile is None else _profile(told.profile),
+        **{name: part for name, part in told if name in same},
     )
-
-
-def _profile(record: dict[str, Any]) -> Profile:
-    return Profile(tuple(record["edges"]), tuple(record["people"]), amount_of(record["epsilon"]))
-
-
-def _column_record(column: Column) -> dict[str, Any]:
-    return {"name": column.name, "type": str(column.kind), **_known(column)}
 
 
 def _known(column: Column) -> dict[str, Any]:
@@ -246,48 +179,41 @@ def _known(column: Column) -> dict[str, Any]:
     return {}
 
 
-def _column(record: dict[str, Any]) -> Column:
-    kind = _kind(record)
-    if isinstance(kind, Quantity) and record["step"] is not None:
-        bounds = (amount_of(record[name]) for name in ("lower", "upper", "step"))
-        return Column(record["name"], kind, Numbers(*bounds))
-    return Column(record["name"], kind)
+def _profile(told: ProfileReply) -> Profile:
+    return Profile(tuple(told.edges), tuple(told.people), told.epsilon)
 
 
-def _kind(record: dict[str, Any]) -> Kind:  # noqa: PLR0911 - one for each type
-    match record["type"]:
+def _column(told: DeclaredColumnReply) -> Column:
+    kind = _kind(told)
+    if isinstance(kind, Quantity) and told.step is not None:
+        return Column(told.name, kind, Numbers(require(kind.lower), require(kind.upper), told.step))
+    return Column(told.name, kind)
+
+
+def _kind(told: DeclaredColumnReply) -> Kind:  # noqa: PLR0911 - one for each type
+    match told.type:
         case "integer" | "number":
-            return Quantity(_amount(record["lower"]), _amount(record["upper"]), record["type"] == "integer")
+            return Quantity(*_ends(told, amount_of), told.type == "integer")
+        case "date":
+            return Day(*_ends(told, date.fromisoformat))
+        case "timestamp":
+            return Moment(*_ends(told, datetime.fromisoformat), require(told.timezone))
+        case "category":
+            return Text(tuple(require(told.values)), others=told.others is not None)
+        case "id":
+            return Identity(require(told.person), require(told.linked))
         case "boolean":
             return Boolean()
-        case "text":
-            return Text()
-        case "category":
-            return Text(tuple(record["values"]), others=record.get("others") is not None)
-        case "date":
-            return Day(_day(record["lower"]), _day(record["upper"]))
-        case "timestamp":
-            return Moment(_moment(record["lower"]), _moment(record["upper"]), record["timezone"])
-        case "id":
-            return Identity(record["person"], record["linked"])
-    raise ValueError(f"Column type must be known, got {record['type']!r}.")
+    return Text()
+
+
+def _ends(told: DeclaredColumnReply, read: Callable[[str], _End]) -> tuple[_End | None, _End | None]:
+    return None if told.lower is None else read(told.lower), None if told.upper is None else read(told.upper)
 
 
 def _text(amount: Fraction | None) -> str | None:
     return None if amount is None else text_of(amount)
 
 
-def _amount(text: str | None) -> Fraction | None:
-    return None if text is None else amount_of(text)
-
-
 def _iso(day: date | None) -> str | None:
     return None if day is None else day.isoformat()
-
-
-def _day(text: str | None) -> date | None:
-    return None if text is None else date.fromisoformat(text)
-
-
-def _moment(text: str | None) -> datetime | None:
-    return None if text is None else datetime.fromisoformat(text)

@@ -8,7 +8,6 @@ from adomnia.explaining.surfaces import reword_tree
 from adomnia.explaining.tree import Node
 from adomnia.messages.surfaces import Surface
 from adomnia.session.explanation import Explanation, build_explanation
-from adomnia.wire.answers import left_of, left_record
 from adomnia.wire.models import LeftReply, Reply
 
 
@@ -17,6 +16,10 @@ class NodeReply(Reply):
 
     text: str
     parts: list["NodeReply"]
+
+    def node(self) -> Node:
+        """What was told of."""
+        return Node(self.text, tuple(part.node() for part in self.parts))
 
 
 class ExplanationReply(Reply):
@@ -32,15 +35,9 @@ def explanation_record(told: Explanation) -> dict[str, Any]:
     """The explanation as plain data."""
     worded = reword_tree(told.tree, Surface.JSON)
     tree = {"tree": worded.record(), "lines": worded.lines()}
-    return {**tree, "confidence": told.confidence, "left": left_record(told.left)}
+    return {**tree, "confidence": told.confidence, "left": LeftReply.record(told.left)}
 
 
-def explanation_of(record: dict[str, Any]) -> Explanation:
-    """The explanation that `explanation_record` wrote."""
-    return build_explanation(
-        reword_tree(_node(record["tree"]), Surface.PYTHON), float(record["confidence"]), left_of(record["left"])
-    )
-
-
-def _node(record: dict[str, Any]) -> Node:
-    return Node(record["text"], tuple(map(_node, record["parts"])))
+def explanation_of(told: ExplanationReply) -> Explanation:
+    """The explanation that was told of."""
+    return build_explanation(reword_tree(told.tree.node(), Surface.PYTHON), told.confidence, told.left.left())

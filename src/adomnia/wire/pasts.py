@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from adomnia.session.accounts import Past
-from adomnia.wire.amounts import event_record
-from adomnia.wire.answers import ReceiptReply, receipt_of, receipt_record
+from adomnia.wire.answers import ReceiptReply
 from adomnia.wire.models import CostReply, Reply
 
 
@@ -19,6 +18,15 @@ class PastReply(Reply):
     cost: CostReply
     receipt: ReceiptReply
 
+    @model_validator(mode="before")
+    @classmethod
+    def _price(cls, told: Past | dict[str, Any]) -> dict[str, Any]:
+        return {**vars(told), "cost": told.receipt.event} if isinstance(told, Past) else told
+
+    def past(self) -> Past:
+        """What was told of."""
+        return Past(self.request_id, tuple(self.questions), self.version, self.receipt.receipt(self.cost))
+
 
 class PastsReply(Reply):
     """A page of what an analyst has paid for and got, oldest first."""
@@ -27,18 +35,6 @@ class PastsReply(Reply):
     next: str | None = Field(description="The `after` of the page that follows; null where there is none.")
 
 
-def past_record(past: Past) -> dict[str, Any]:
-    """An earlier request as plain data."""
-    told = {"request_id": past.request_id, "questions": list(past.questions), "version": past.version}
-    return {**told, "cost": event_record(past.receipt.event), "receipt": receipt_record(past.receipt)}
-
-
 def pasts_record(pasts: list[Past]) -> dict[str, Any]:
     """A page of earlier requests as plain data."""
-    return {"answers": [past_record(past) for past in pasts], "next": pasts[-1].request_id if pasts else None}
-
-
-def past_of(record: dict[str, Any]) -> Past:
-    """The request that `past_record` wrote."""
-    receipt = receipt_of(record["receipt"], record["cost"])
-    return Past(record["request_id"], tuple(record["questions"]), record["version"], receipt)
+    return {"answers": list(map(PastReply.record, pasts)), "next": pasts[-1].request_id if pasts else None}

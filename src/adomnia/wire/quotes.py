@@ -1,10 +1,10 @@
 """Quotes: what a question would cost, what is measured for it, and how far off its outputs may be."""
 
-from dataclasses import asdict, fields
+from dataclasses import fields
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from adomnia.explaining.surfaces import reword_lines
 from adomnia.mechanisms.brackets import Brackets
@@ -23,9 +23,9 @@ from adomnia.messages.surfaces import Surface
 from adomnia.pricing.bills import noise_in_words
 from adomnia.pricing.quotes import Expected, Measurement, Quote, Search
 from adomnia.privacy.sensitivity import Sensitivity
-from adomnia.wire.amounts import ExactText, amount_of, event_of, event_record, text_of
-from adomnia.wire.answers import CapReply, cap_of, cap_record
-from adomnia.wire.models import CostReply, Reply
+from adomnia.wire.amounts import ExactText
+from adomnia.wire.answers import CapReply
+from adomnia.wire.models import CostReply, Reply, require
 
 _BY_RANK: dict[str, type[Halving | Brackets | EarlierBrackets]] = {
     "halving": Halving,
@@ -37,6 +37,20 @@ _SMOOTH: dict[str, type[SmoothNoise]] = {
     "smooth_student": SmoothStudent,
     "smooth_laplace": SmoothLaplace,
 }
+_SENTENCES = ("warnings", "notes", "vacuous")
+
+_LAWS: Any = [
+    *NOISES,
+    "exponential",
+    "ranks",
+    "halving",
+    "brackets",
+    "earlier_brackets",
+    "smooth_cauchy",
+    "smooth_student",
+    "smooth_laplace",
+    "propose_test_release",
+]
 
 
 class ExpectedReply(Reply):
@@ -71,33 +85,21 @@ class TargetReply(Reply):
 class NoiseReply(Reply):
     """The law of the noise, with the parameters that it has."""
 
-    law: Literal[
-        "laplace",
-        "gaussian",
-        "exponential",
-        "ranks",
-        "halving",
-        "brackets",
-        "earlier_brackets",
-        "smooth_cauchy",
-        "smooth_student",
-        "smooth_laplace",
-        "propose_test_release",
-    ]
-    says: str
+    law: str = Field(json_schema_extra={"enum": _LAWS})
     scale: ExactText | None = None
     variance: ExactText | None = None
     rate: ExactText | None = None
+    shares: list[ExactText] | None = None
     values: int | None = None
     targets: list[TargetReply] | None = None
-    shares: list[ExactText] | None = None
+    ratio: ExactText | None = None
+    bound: int | None = None
     first: str | None = Field(None, description="Of the grid, in steps: where round numbers lie is told by both.")
     step: ExactText | None = None
-    rows: ExactText | None = None
     cells: int | None = None
+    rows: ExactText | None = None
     price: CostReply | None = None
-    bound: int | None = None
-    ratio: ExactText | None = None
+    says: str
 
 
 class MeasurementReply(Reply):
@@ -111,6 +113,13 @@ class MeasurementReply(Reply):
     price: CostReply
     bounds: str
     sums: int = Field(1, description="in each group")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _tell(cls, told: Measurement | dict[str, Any]) -> dict[str, Any]:
+        if isinstance(told, dict):
+            return told
+        return {**vars(told), "noise": {**_law(told.noise), "says": noise_in_words(told)}}
 
 
 class SearchReply(Reply):
@@ -142,152 +151,99 @@ class QuoteReply(Reply):
 
 def quote_record(quote: Quote) -> dict[str, Any]:
     """The quote as plain data."""
-    return {
-        "price": None if quote.price is None else event_record(quote.price),
-        "cost": event_record(quote.event),
-        "confidence": quote.confidence,
-        "together": quote.together,
-        "outputs": [asdict(output) for output in quote.outputs],
-        "measurements": [_measurement_record(line) for line in quote.measurements],
-        "caps": [cap_record(cap) for cap in quote.caps],
-        "findings": [asdict(each) | {"price": event_record(each.price)} for each in quote.findings],
-        "effort": quote.effort,
-        "rows": quote.rows,
-        "warnings": list(reword_lines(quote.warnings, Surface.JSON)),
-        "notes": list(reword_lines(quote.notes, Surface.JSON)),
-        "vacuous": list(reword_lines(quote.vacuous, Surface.JSON)),
-    }
+    lines = {name: reword_lines(getattr(quote, name), Surface.JSON) for name in _SENTENCES}
+    return QuoteReply.record({**vars(quote), "cost": quote.event, **lines})
 
 
-def quote_of(record: dict[str, Any]) -> Quote:
-    """The quote that `quote_record` wrote."""
-    price: Any = None if record["price"] is None else event_of(record["price"])
+def quote_of(told: QuoteReply) -> Quote:
+    """The quote that was told of."""
+    price: Any = told.price and told.price.event
     return Quote(
         price=price,
-        event=event_of(record["cost"]),
-        confidence=float(record["confidence"]),
-        outputs=tuple(_expected(each) for each in record["outputs"]),
-        measurements=tuple(_measurement(each) for each in record["measurements"]),
-        caps=tuple(map(cap_of, record["caps"])),
-        together=record["together"],
-        findings=tuple(Search(**each | {"price": event_of(each["price"])}) for each in record["findings"]),
-        effort=record["effort"],
-        rows=record["rows"],
-        warnings=reword_lines(record["warnings"], Surface.PYTHON),
-        notes=reword_lines(record.get("notes", ()), Surface.PYTHON),  # a server of an earlier version has none
-        vacuous=reword_lines(record.get("vacuous", ()), Surface.PYTHON),
+        event=told.cost.event,
+        confidence=told.confidence,
+        outputs=tuple(Expected(**dict(each)) for each in told.outputs),
+        measurements=tuple(map(_measurement, told.measurements)),
+        caps=tuple(each.cap() for each in told.caps),
+        together=told.together,
+        findings=tuple(_search(each) for each in told.findings),
+        effort=told.effort,
+        rows=told.rows,
+        **{name: reword_lines(getattr(told, name), Surface.PYTHON) for name in _SENTENCES},
     )
 
 
-def _expected(record: dict[str, Any]) -> Expected:
-    floats = {name: None if record[name] is None else float(record[name]) for name in ("error", "relative")}
-    return Expected(**record | floats)
+def _search(told: SearchReply) -> Search:
+    price: Any = told.price.event
+    return Search(told.says, price, told.people, told.minimum)
 
 
-def _measurement_record(line: Measurement) -> dict[str, Any]:
-    norms = {name: text_of(getattr(line.sensitivity, name)) for name in ("l1", "l2_squared", "linf")}
-    return {
-        "what": line.what,
-        "cells": line.cells,
-        "sensitivity": {**norms, "monotone": line.sensitivity.monotone},
-        "why": line.why,
-        "noise": {**_law(line.noise), "says": noise_in_words(line)},
-        "price": event_record(line.price),
-        "bounds": line.bounds,
-        "sums": line.sums,
-    }
-
-
-def _measurement(record: dict[str, Any]) -> Measurement:
-    moved, price = record["sensitivity"], event_of(record["price"])
-    l1, l2_squared, linf = (amount_of(moved[name]) for name in ("l1", "l2_squared", "linf"))
-    return Measurement(
-        record["what"],
-        record["cells"],
-        Sensitivity(l1, l2_squared, linf, moved["monotone"]),
-        record["why"],
-        _noise(record["noise"]),
-        price,  # type: ignore[arg-type]  # prices are written as the events that they will be
-        record["bounds"],
-        record.get("sums", 1),  # a server of an earlier version has none
-    )
+def _measurement(told: MeasurementReply) -> Measurement:
+    price: Any = told.price.event  # prices are written as the events that they will be
+    noise, moved = _noise(told.noise), Sensitivity(**dict(told.sensitivity))
+    return Measurement(told.what, told.cells, moved, told.why, noise, price, told.bounds, told.sums)
 
 
 def _law(noise: Numeric) -> dict[str, Any]:
     law = next((law for law, kind in NOISES.items() if type(noise) is kind), None)
     if law is not None:
-        return {"law": law, **{each: text_of(getattr(noise, each)) for each in _name_parameters(noise)}}
+        return {"law": law, **{each: getattr(noise, each) for each in _name_parameters(noise)}}
     match noise:
         case Exponential(rate=rate):
-            return {"law": "exponential", "rate": text_of(rate)}
+            return {"law": "exponential", "rate": rate}
         case Quantiles(targets=targets, values=values, rate=rate):
-            wanted = [{"share": text_of(t.share), "offset": text_of(t.offset), "beyond": t.beyond} for t in targets]
-            return {"law": "ranks", "rate": text_of(rate), "values": values, "targets": wanted}
+            return {"law": "ranks", "rate": rate, "values": values, "targets": targets}
         case Halving() | Brackets() | EarlierBrackets():
-            asked = {"shares": [text_of(share) for share in noise.shares], "values": noise.values}
             law = next(law for law, kind in _BY_RANK.items() if isinstance(noise, kind))
-            asked |= _rounds_record(None if isinstance(noise, EarlierBrackets) else noise.rounds)
-            return {"law": law, **asked, "rows": text_of(noise.rows), "price": event_record(noise.price)}
+            grid = {} if isinstance(noise, EarlierBrackets) else _describe_grid(noise.rounds)
+            asked = {"shares": noise.shares, "values": noise.values, "rows": noise.rows}
+            return {"law": law, **asked, **grid, "price": noise.price}
         case SmoothNoise():  # public parameters alone: the scale is not among them
             law = next(law for law, kind in _SMOOTH.items() if isinstance(noise, kind))
-            asked = {"shares": [text_of(noise.share)], "values": noise.values, "cells": noise.cells}
-            return {"law": law, **asked, "rows": text_of(Fraction(noise.rows)), "price": event_record(noise.price)}
+            asked = {"shares": [noise.share], "values": noise.values, "cells": noise.cells}
+            return {"law": law, **asked, "rows": Fraction(noise.rows), "price": noise.price}
         case ProposeTestRelease(statistic=statistic, bound=bound, rows=rows, price=price):
-            cost = {"rows": str(rows), "price": event_record(price)}
-            return {"law": "propose_test_release", **_statistic_record(statistic), "bound": bound, **cost}
+            about = {**_describe_statistic(statistic), "bound": bound, "rows": Fraction(rows), "price": price}
+            return {"law": "propose_test_release", **about}
     raise TypeError(f"Measurement noise must be of a law that has a name, got {type(noise).__name__}.")
 
 
-def _noise(record: dict[str, Any]) -> Numeric:
-    if record["law"] in NOISES:
-        noise: Any = NOISES[record["law"]]
-        return noise(**{each: amount_of(record[each]) for each in _name_parameters(noise)})  # type: ignore[no-any-return]
-    match record["law"]:
+def _noise(told: NoiseReply) -> Numeric:
+    if told.law not in _LAWS:
+        raise ValueError(f"Noise law must be known, got {told.law!r}.")
+    if told.law in NOISES:
+        kind: Any = NOISES[told.law]
+        return kind(**{each: require(getattr(told, each)) for each in _name_parameters(kind)})  # type: ignore[no-any-return]
+    match told.law:
         case "exponential":
-            return Exponential(amount_of(record["rate"]))
+            return Exponential(require(told.rate))
         case "ranks":
-            return Quantiles(tuple(map(_target, record["targets"])), record["values"], amount_of(record["rate"]))
+            targets = tuple(Target(**dict(each)) for each in require(told.targets))
+            return Quantiles(targets, require(told.values), require(told.rate))
+    shares, values, rows = tuple(require(told.shares)), require(told.values), require(told.rows)
+    price: Any = require(told.price).event
+    match told.law:
         case "halving" | "brackets" | "earlier_brackets" as law:
-            kind = _BY_RANK[law]
-            shares = tuple(map(amount_of, record["shares"]))
-            asked = shares, record["values"], amount_of(record["rows"]), event_of(record["price"])
-            return kind(*asked, *_rounds(record))  # type: ignore[arg-type]
+            grid = () if told.step is None else (RoundNumbers(int(require(told.first)), told.step, values),)
+            return _BY_RANK[law](shares, values, rows, price, *grid)
         case "smooth_cauchy" | "smooth_student" | "smooth_laplace" as law:
-            share, rows = amount_of(record["shares"][0]), int(amount_of(record["rows"]))
-            return _SMOOTH[law](share, record["values"], rows, record["cells"], event_of(record["price"]))  # type: ignore[arg-type]
-        case "propose_test_release":
-            price: Any = event_of(record["price"])
-            return ProposeTestRelease(_statistic(record), record["bound"], int(record["rows"]), price)
-    raise ValueError(f"Noise law must be known, got {record['law']!r}.")
+            return _SMOOTH[law](shares[0], values, int(rows), require(told.cells), price)
+    if told.ratio is None:
+        statistic: OrderStatistic | LogRange = OrderStatistic(shares[0], values)
+    else:
+        statistic = LogRange(shares[0], shares[1], values, told.ratio)
+    return ProposeTestRelease(statistic, require(told.bound), int(rows), price)
 
 
-def _name_parameters(kind: Any) -> list[str]:  # noqa: ANN401 - a dataclass
-    return [each.name for each in fields(kind)]
+def _name_parameters(noise: Any) -> list[str]:  # noqa: ANN401 - a dataclass, or what it is of
+    return [each.name for each in fields(noise)]
 
 
-def _rounds_record(rounds: RoundNumbers | None) -> dict[str, str]:
-    return {} if rounds is None else {"first": str(rounds.first), "step": text_of(rounds.step)}
+def _describe_grid(rounds: RoundNumbers | None) -> dict[str, Any]:
+    return {} if rounds is None else {"first": str(rounds.first), "step": rounds.step}
 
 
-def _rounds(record: dict[str, Any]) -> tuple[RoundNumbers, ...]:
-    if record.get("step") is None:
-        return ()
-    return (RoundNumbers(int(record["first"]), amount_of(record["step"]), record["values"]),)
-
-
-def _statistic_record(statistic: OrderStatistic | LogRange) -> dict[str, Any]:
+def _describe_statistic(statistic: OrderStatistic | LogRange) -> dict[str, Any]:
     if isinstance(statistic, OrderStatistic):
-        return {"shares": [text_of(statistic.share)], "values": statistic.size}
-    shares = [text_of(statistic.low), text_of(statistic.high)]
-    return {"shares": shares, "values": statistic.size, "ratio": text_of(statistic.ratio)}
-
-
-def _statistic(record: dict[str, Any]) -> OrderStatistic | LogRange:
-    shares = tuple(map(amount_of, record["shares"]))
-    if record.get("ratio") is None:
-        return OrderStatistic(shares[0], record["values"])
-    return LogRange(shares[0], shares[1], record["values"], amount_of(record["ratio"]))
-
-
-def _target(record: dict[str, Any]) -> Target:
-    return Target(amount_of(record["share"]), amount_of(record["offset"]), record["beyond"])
+        return {"shares": [statistic.share], "values": statistic.size}
+    return {"shares": [statistic.low, statistic.high], "values": statistic.size, "ratio": statistic.ratio}

@@ -10,8 +10,8 @@ from adomnia.options import CONFIDENCE
 from adomnia.releases.arrays import Packer, Unpacker
 from adomnia.releases.model import Release
 from adomnia.releases.product_form import read_attributes, write_attributes
+from adomnia.releases.store import ReleaseEntry
 from adomnia.session.contract import Session
-from adomnia.session.release_store import ReleaseEntry
 from adomnia.wire.asking import AskedQuestion, Confidence
 from adomnia.wire.models import LARGEST_BODY, Reply
 
@@ -87,9 +87,9 @@ def release_record(entry: ReleaseEntry) -> dict[str, Any]:
     }
 
 
-def entry_of(record: dict[str, Any]) -> ReleaseEntry:
-    """What `release_record` wrote."""
+def entry_of(told: ReleaseReply) -> ReleaseEntry:
+    """The release that was told of."""
     unpacker = Unpacker(np.zeros(0, np.int64), np.zeros(0, np.float64))
-    columns, about = unpacker.unpack(record["columns"]), unpacker.unpack(record["about"])
+    columns, about = unpacker.unpack([dict(column) for column in told.columns]), unpacker.unpack(told.about)
     attributes = read_attributes({"attributes": columns}) if columns else ()
-    return ReleaseEntry(record["name"], record["question"], about, tuple(record["notes"]), attributes)
+    return ReleaseEntry(told.name, told.question, about, tuple(told.notes), attributes)

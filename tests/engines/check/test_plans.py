@@ -7,8 +7,8 @@ import pytest
 from adomnia.engines.check import check_histogram, check_statement
 from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.render import render
-from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.events import Pure
+from adomnia.privacy.scans import Histogram
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.sql.lower import lower
 from sql.hospital import HOSPITAL

@@ -15,18 +15,6 @@ from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.postgres.dialect import POSTGRES
 from adomnia.engines.render import render
 from adomnia.errors import Failure
-from adomnia.privacy.aggregates import (
-    Average,
-    DistinctValues,
-    NonNull,
-    OwnChoice,
-    OwnExtreme,
-    OwnMedian,
-    OwnSpread,
-    People,
-    Rows,
-    Total,
-)
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Literal
 from adomnia.privacy.kinds import Boolean, Quantity, Text
@@ -42,6 +30,18 @@ from adomnia.privacy.relations import (
     Selected,
     Union,
     Where,
+)
+from adomnia.privacy.scans import (
+    Average,
+    DistinctValues,
+    NonNull,
+    OwnChoice,
+    OwnExtreme,
+    OwnMedian,
+    OwnSpread,
+    People,
+    Rows,
+    Total,
 )
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.privacy.units import ROW

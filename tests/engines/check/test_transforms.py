@@ -13,13 +13,13 @@ from adomnia.engines.check import check_cells_of_blocks, combine_sensitivity, di
 from adomnia.engines.contract import Statement
 from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.errors import Failure
-from adomnia.privacy.distances import Candidate, Distances
-from adomnia.privacy.estimates import EstimateMoments
-from adomnia.privacy.matrices import Combination, Matrix
 from adomnia.privacy.sensitivity import Sensitivity
-from privacy.test_distances import EVERY, FEW, TABLES
-from privacy.test_estimates import counts, moments, moves_of
-from privacy.test_matrices import combinations
+from adomnia.privacy.transforms.distances import Candidate, Distances
+from adomnia.privacy.transforms.estimates import EstimateMoments
+from adomnia.privacy.transforms.matrices import Combination, Matrix
+from privacy.transforms.test_distances import EVERY, FEW, TABLES
+from privacy.transforms.test_estimates import counts, moments, moves_of
+from privacy.transforms.test_matrices import combinations
 from sql.hospital import HOSPITAL
 
 

@@ -14,11 +14,11 @@ from adomnia.engines.duckdb import DuckDB
 from adomnia.engines.duckdb import engine as engine_module
 from adomnia.engines.limits import Limits
 from adomnia.errors import AdomniaError, Failure, Refusal, Unavailable
-from adomnia.privacy.aggregates import NonNull, People, Rows, Total
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Text
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Where
+from adomnia.privacy.scans import NonNull, People, Rows, Total
 from engines.databases import (
     answer,
     applied,

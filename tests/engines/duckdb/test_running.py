@@ -13,8 +13,8 @@ from adomnia.engines.duckdb import running as module
 from adomnia.engines.duckdb.running import Running
 from adomnia.engines.limits import Limits
 from adomnia.errors import Failure
-from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Rows
 from engines.databases import answer, catalog, loaded, number, people, relation
 from kit.waiting import HANG_SECONDS, wait_until
 

@@ -23,11 +23,11 @@ from adomnia.engines.index import IndexWriter, Links, build_table
 from adomnia.engines.index.source import TableSource
 from adomnia.engines.limits import Limits
 from adomnia.errors import Failure, Refusal
-from adomnia.privacy.aggregates import People, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import People, Rows, Total
 from adomnia.privacy.units import ROW
 from engines.databases import (
     KEY,

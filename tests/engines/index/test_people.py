@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from adomnia.catalog.model import Link, Table
 from adomnia.engines.duckdb import DuckDB
 from adomnia.errors import Refusal
-from adomnia.privacy.aggregates import People, Rows
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Identity
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import People, Rows
 from engines.databases import KEY, PERSON, answer, catalog, contents, loaded, people, ranked, relation, whole
 from kit.searches import examples
 

@@ -17,11 +17,11 @@ from adomnia.engines.postgres import engine as engine_module
 from adomnia.engines.postgres.building import name_schema
 from adomnia.engines.postgres.engine import Postgres
 from adomnia.errors import Refusal, Unavailable
-from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.expressions import Column, call
 from adomnia.privacy.kinds import Boolean, Day, Moment, Text
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Where
+from adomnia.privacy.scans import Rows
 from adomnia.privacy.units import Unit
 from engines.databases import PERSON, catalog, category, constant, number, people, relation
 from engines.postgres.kept import list_schemas, open_index, read_index

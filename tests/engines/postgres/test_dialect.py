@@ -14,12 +14,12 @@ from adomnia.engines.dialect import IntegerType
 from adomnia.engines.postgres.dialect import POSTGRES
 from adomnia.engines.render import render
 from adomnia.errors import Failure
-from adomnia.privacy.aggregates import Average, OwnSpread, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, call
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Clip, Query
 from adomnia.privacy.relations import OwnValue, PerPerson
+from adomnia.privacy.scans import Average, OwnSpread, Rows, Total
 from engines.databases import catalog, category, number, people, relation
 from engines.postgres.kept import open_index, read_index
 from kit.filled_postgres import filled

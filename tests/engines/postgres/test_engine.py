@@ -24,12 +24,12 @@ from adomnia.engines.postgres import engine as engine_module
 from adomnia.engines.postgres.engine import Postgres
 from adomnia.engines.postgres.library import list_names
 from adomnia.errors import Failure, Refusal, Unavailable
-from adomnia.privacy.aggregates import Histogram, People, Rows
 from adomnia.privacy.expressions import Column, call
 from adomnia.privacy.keys import Bucket, Names
 from adomnia.privacy.kinds import Quantity, Text
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Public, Select, Selected, Where
+from adomnia.privacy.scans import Histogram, People, Rows
 from engines.databases import catalog, category, constant, number, people, relation
 from engines.postgres.kept import list_schemas, open_index, read_index
 from kit.engines import make_ready

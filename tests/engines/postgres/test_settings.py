@@ -17,11 +17,11 @@ from adomnia.engines.postgres.library import render_library
 from adomnia.engines.postgres.settings import expect_bits, render_same_bits
 from adomnia.engines.sources.snapshots import Snapshots
 from adomnia.errors import Refusal, Unavailable
-from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.expressions import Column, call
 from adomnia.privacy.kinds import Text
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Where
+from adomnia.privacy.scans import Rows
 from engines.databases import catalog, constant, number, people, relation
 from kit.filled_postgres import filled, run
 from kit.postgres import database, server

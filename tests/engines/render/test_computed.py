@@ -12,14 +12,14 @@ from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.render import render
 from adomnia.engines.render.computed import presence_key
 from adomnia.errors import Failure
-from adomnia.privacy.aggregates import DistinctValues, NonNull, People, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Column, Literal, call, columns_of, map_columns
 from adomnia.privacy.keys import Blocks, Bucket
 from adomnia.privacy.kinds import Boolean, Quantity
-from adomnia.privacy.matrices import Combination, Matrix
 from adomnia.privacy.queries import Clip, Query
 from adomnia.privacy.relations import Join, Named, Where
+from adomnia.privacy.scans import DistinctValues, NonNull, People, Rows, Total
+from adomnia.privacy.transforms.matrices import Combination, Matrix
 from adomnia.privacy.vectors import Variable, Vector
 from engines.databases import (
     PERSON,

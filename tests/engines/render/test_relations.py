@@ -11,7 +11,6 @@ from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.render import render, render_rows
 from adomnia.engines.render.relations import render_person, render_source, render_total
 from adomnia.engines.render.scalars import Scalars
-from adomnia.privacy.aggregates import Average, DistinctValues, NonNull, OwnExtreme, People, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Column, Literal, call, number, text
 from adomnia.privacy.kinds import Boolean, Identity, Text
@@ -28,6 +27,7 @@ from adomnia.privacy.relations import (
     Union,
     Where,
 )
+from adomnia.privacy.scans import Average, DistinctValues, NonNull, OwnExtreme, People, Rows, Total
 from engines.databases import category, whole
 from engines.databases import number as bounded
 

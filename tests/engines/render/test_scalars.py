@@ -16,12 +16,12 @@ from adomnia.engines.render import render
 from adomnia.engines.render.scalars import Scalars, matches, may_be_nan
 from adomnia.engines.spark.dialect import SPARK
 from adomnia.errors import Refusal
-from adomnia.privacy.aggregates import NonNull, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Column, Literal, call
 from adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity, Text
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Where
+from adomnia.privacy.scans import NonNull, Rows, Total
 from adomnia.sql.values.patterns import read_pattern
 from engines.databases import (
     PERSON,

@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 from adomnia.engines.check import check_statement
 from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.render import render
-from adomnia.privacy.aggregates import DistinctValues, Histogram, NonNull, People, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, Literal
 from adomnia.privacy.keys import Bucket
 from adomnia.privacy.kinds import Boolean, Quantity
 from adomnia.privacy.queries import CLIPPED_PARTS, Clip, Query
 from adomnia.privacy.relations import Where
+from adomnia.privacy.scans import DistinctValues, Histogram, NonNull, People, Rows, Total
 from engines.databases import answer, applied, catalog, category, constant, loaded, number, people, relation, whole
 from kit.searches import examples
 

@@ -16,11 +16,11 @@ from adomnia.engines.check import check_statement
 from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.render import render
 from adomnia.engines.render.vectors import factor, factor_centred, render_product
-from adomnia.privacy.aggregates import Rows, Total
 from adomnia.privacy.domains import Numbers
-from adomnia.privacy.matrices import Combination, Matrix
 from adomnia.privacy.polynomials import Polynomial, constant, variable
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Rows, Total
+from adomnia.privacy.transforms.matrices import Combination, Matrix
 from adomnia.privacy.vectors import Variable, Vector
 from engines.databases import answer, applied, catalog, category, loaded, number, people, relation, whole
 from engines.databases import constant as written

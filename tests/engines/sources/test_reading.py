@@ -10,10 +10,10 @@ import pytest
 
 from adomnia.engines.duckdb import DuckDB
 from adomnia.errors import Refusal
-from adomnia.privacy.aggregates import NonNull, Rows, Total
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import NonNull, Rows, Total
 from engines.databases import answer, catalog, category, contents, number, people, relation
 
 FARE = number("fare", 0, 100, 0.25)

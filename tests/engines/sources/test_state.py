@@ -21,8 +21,8 @@ from adomnia.engines.duckdb import DuckDB
 from adomnia.engines.sources.snapshots import Snapshots
 from adomnia.engines.sources.state import State, find_index, fresh_key
 from adomnia.errors import Failure, Refusal, Unavailable
-from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Rows
 from engines.databases import answer, catalog, category, contents, number, people, relation
 from kit.filled_postgres import filled, run
 

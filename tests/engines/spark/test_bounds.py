@@ -11,12 +11,12 @@ from adomnia.engines.render import render
 from adomnia.engines.spark.dialect import SPARK
 from adomnia.errors import Failure
 from adomnia.pricing.quotes import list_measures
-from adomnia.privacy.aggregates import Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.expressions import call
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import MOST_ROWS
+from adomnia.privacy.scans import Total
 from adomnia.sql.lower import lower
 from engines.databases import catalog, constant, people, relation, whole
 from kit.spark import classic

@@ -15,11 +15,11 @@ from adomnia.engines.spark.building import ParquetBuilder, list_indexed, quote_n
 from adomnia.engines.spark.engine import Spark
 from adomnia.engines.spark.sources import spark_type
 from adomnia.errors import Failure
-from adomnia.privacy.aggregates import People, Rows, Total
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Moment, Text
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Where
+from adomnia.privacy.scans import People, Rows, Total
 from adomnia.privacy.units import ROW
 from engines.databases import answer, applied, catalog, constant, people, relation, whole
 from kit import spark

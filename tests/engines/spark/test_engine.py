@@ -24,11 +24,11 @@ from adomnia.engines.spark.building import ParquetBuilder
 from adomnia.engines.spark.engine import Spark, check_shared_folder
 from adomnia.engines.spark.session import PinnedSession, open_session
 from adomnia.errors import AdomniaError, Failure, Refusal
-from adomnia.privacy.aggregates import Rows, Total
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Text
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Public, Select, Selected
+from adomnia.privacy.scans import Rows, Total
 from engines.databases import catalog, category, people, relation, whole
 from kit import spark
 from kit.waiting import HANG_SECONDS

@@ -17,8 +17,8 @@ from adomnia.engines.spark.lake_tables import describe, fingerprint, read_elsewh
 from adomnia.engines.spark.session import open_session
 from adomnia.engines.spark.sources import check_header, file_source
 from adomnia.errors import Refusal, Unavailable
-from adomnia.privacy.aggregates import Rows, Total
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Rows, Total
 from engines.databases import answer, catalog, category, people, relation, whole
 from kit import spark
 

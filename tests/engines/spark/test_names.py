@@ -15,8 +15,8 @@ from adomnia.engines.spark.lake_tables import fingerprint, read_elsewhere
 from adomnia.engines.spark.session import open_session
 from adomnia.engines.spark.sources import file_source
 from adomnia.errors import Refusal
-from adomnia.privacy.aggregates import Rows, Total
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Rows, Total
 from engines.databases import PERSON, answer, catalog, category, people, relation, whole
 from kit import spark
 

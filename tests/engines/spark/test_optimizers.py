@@ -19,10 +19,10 @@ from adomnia.catalog.model import EngineChoice
 from adomnia.engines.spark.engine import Spark, read_column
 from adomnia.errors import Refusal
 from adomnia.pricing.quotes import list_measures
-from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.events import Pure
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Where
+from adomnia.privacy.scans import Rows
 from adomnia.sql.lower import lower
 from engines import databases
 from engines.databases import answer, applied, constant, number, people, relation

@@ -10,10 +10,10 @@ import pytest
 
 from adomnia.catalog.model import EngineChoice
 from adomnia.engines.spark.engine import Spark
-from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Text
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Rows
 from engines.databases import catalog, category, people, relation
 from kit import spark
 

@@ -11,10 +11,10 @@ from adomnia.errors import Refusal
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.methods.contract import BadArgument
 from adomnia.methods.describe.center_of_attention import find_box, list_boxes, widen_box
-from adomnia.privacy.aggregates import OwnExtreme
 from adomnia.privacy.events import Pure
 from adomnia.privacy.keys import Blocks
 from adomnia.privacy.relations import OwnValue, PerBlock
+from adomnia.privacy.scans import OwnExtreme
 from adomnia.statistics.contract import Measured
 from kit.analyses import frame
 from kit.describing import EXACT, build, covers_as_often, table_of

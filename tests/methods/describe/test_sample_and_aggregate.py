@@ -7,10 +7,10 @@ import pytest
 
 from adomnia.errors import Refusal
 from adomnia.methods.describe.sample_and_aggregate import BlockAverage, BlockMedian
-from adomnia.privacy.aggregates import OwnExtreme
 from adomnia.privacy.expressions import call, number
 from adomnia.privacy.keys import Blocks
 from adomnia.privacy.relations import OwnValue, PerBlock, Where
+from adomnia.privacy.scans import OwnExtreme
 from kit.analyses import frame
 from kit.describing import EXACT, build, covers_as_often, table_of
 from kit.robust import every_price

@@ -14,8 +14,8 @@ from adomnia.methods.contract import BadArgument
 from adomnia.methods.parts.likelihood.block_laws import LAWS
 from adomnia.methods.registry import METHODS
 from adomnia.privacy.domains import Numbers
-from adomnia.privacy.estimates import EstimateCounts, EstimateMoments
 from adomnia.privacy.events import Concentrated, Pure
+from adomnia.privacy.transforms.estimates import EstimateCounts, EstimateMoments
 from kit.analyses import frame
 from kit.fitting import build, fit
 

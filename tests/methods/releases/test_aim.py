@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from adomnia.methods.releases.aim import METHOD
 from adomnia.methods.synthesis.remainders import Remainder
-from adomnia.privacy.distances import Distances
 from adomnia.privacy.events import Composed, Concentrated, Pure
 from adomnia.privacy.losses import covers
+from adomnia.privacy.transforms.distances import Distances
 from adomnia.statistics.contract import Measure, Measured
 from kit.placed_rows import build, draw_people, find_distance, release
 from kit.searches import examples

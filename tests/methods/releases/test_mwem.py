@@ -12,9 +12,9 @@ from adomnia.errors import Refusal
 from adomnia.methods.contract import BadArgument
 from adomnia.methods.releases.mwem import METHOD
 from adomnia.pricing.parts import split_price
-from adomnia.privacy.distances import Distances
 from adomnia.privacy.events import Composed, Concentrated, Pure
 from adomnia.privacy.losses import covers
+from adomnia.privacy.transforms.distances import Distances
 from adomnia.sql.lower import lower
 from kit.methods import PEOPLE, Executing, hospital, hospital_catalog
 from kit.placed_rows import PlacedRows, build, draw_people, find_distance, find_shares, release

@@ -14,9 +14,9 @@ import pytest
 
 from adomnia.curator.executor import Executor, Statements, drive
 from adomnia.pricing.parts import split_price
-from adomnia.privacy.distances import Distances
 from adomnia.privacy.events import Composed, Concentrated, Pure
 from adomnia.privacy.losses import covers
+from adomnia.privacy.transforms.distances import Distances
 from adomnia.sql.lower import lower
 from kit.gate import moved_within
 from kit.hospital import CATALOG, CountedBits, curated, declare, person, visit

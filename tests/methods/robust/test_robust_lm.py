@@ -9,11 +9,11 @@ import pytest
 from adomnia.errors import Refusal
 from adomnia.methods.contract import BadArgument
 from adomnia.methods.robust.robust_lm import choose_blocks
-from adomnia.privacy.aggregates import OwnExtreme
 from adomnia.privacy.events import Composed, Concentrated, Pure
 from adomnia.privacy.keys import MOST_BLOCKS, Blocks
 from adomnia.privacy.losses import covers, loss
 from adomnia.privacy.relations import OwnValue, PerBlock
+from adomnia.privacy.scans import OwnExtreme
 from kit.analyses import frame
 from kit.bits import SeededBits
 from kit.describing import build, covers_as_often, table_of

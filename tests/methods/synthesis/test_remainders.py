@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adomnia.methods.synthesis.remainders import Remainder
-from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Rows
 from adomnia.statistics.contract import Measure
 from kit.analyses import frame
 from kit.searches import examples

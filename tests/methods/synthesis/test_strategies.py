@@ -19,7 +19,7 @@ from adomnia.methods.synthesis.strategies import (
     norm_of,
 )
 from adomnia.privacy.events import Concentrated, Pure
-from adomnia.privacy.matrices import Matrix
+from adomnia.privacy.transforms.matrices import Matrix
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 FITTED = json.loads((FIXTURES / "vectors2.json").read_text())["hdmm_p_identity_prefix"]

@@ -8,7 +8,11 @@ from fractions import Fraction
 import pytest
 
 from adomnia.errors import Refusal
-from adomnia.privacy.aggregates import (
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.expressions import Column
+from adomnia.privacy.kinds import Quantity
+from adomnia.privacy.relations import PerPerson
+from adomnia.privacy.scans import (
     Average,
     DistinctValues,
     NonNull,
@@ -19,10 +23,6 @@ from adomnia.privacy.aggregates import (
     Rows,
     Total,
 )
-from adomnia.privacy.domains import Numbers
-from adomnia.privacy.expressions import Column
-from adomnia.privacy.kinds import Quantity
-from adomnia.privacy.relations import PerPerson
 from adomnia.sql.lower import lower
 from adomnia.sql.reading.parse import parse
 from adomnia.sql.rows.own import find_aggregates

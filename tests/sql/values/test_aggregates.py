@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from adomnia.errors import Refusal
-from adomnia.privacy.aggregates import DistinctValues, NonNull, People, Rows
 from adomnia.privacy.expressions import call, number
 from adomnia.privacy.relations import MOST_ROWS
+from adomnia.privacy.scans import DistinctValues, NonNull, People, Rows
 from adomnia.sql.lower import lower
 from adomnia.statistics.correlation import Correlation
 from adomnia.statistics.count import Count

@@ -7,9 +7,9 @@ from fractions import Fraction
 import pytest
 
 from adomnia.errors import Refusal
-from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Rows
 from adomnia.sql.lower import lower
 from adomnia.sql.values.groups import Groups
 from adomnia.sql.values.scope import Scope

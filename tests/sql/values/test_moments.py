@@ -9,8 +9,8 @@ import pytest
 from adomnia.errors import Refusal
 from adomnia.pricing.parts import bill
 from adomnia.pricing.quotes import list_measures
-from adomnia.privacy.aggregates import Total
 from adomnia.privacy.events import Pure
+from adomnia.privacy.scans import Total
 from adomnia.sql.lower import lower
 from adomnia.statistics.correlation import Correlation
 from adomnia.statistics.covariance import Covariance

@@ -9,8 +9,8 @@ import pytest
 from adomnia.errors import Refusal
 from adomnia.pricing.parts import bill
 from adomnia.pricing.quotes import list_measures, quote_plan
-from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.events import Composed, Pure
+from adomnia.privacy.scans import Histogram
 from adomnia.sql.lower import lower, plan_question
 from adomnia.sql.reading.parse import parse
 from adomnia.sql.values.quantiles import MOST_CHOICES, MOST_SHARES

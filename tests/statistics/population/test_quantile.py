@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from adomnia.mechanisms.brackets import Brackets
-from adomnia.privacy.aggregates import Histogram
+from adomnia.privacy.scans import Histogram
 from adomnia.statistics.brackets import Bracket, tail
 from adomnia.statistics.contract import Measured
 from adomnia.statistics.population.quantile import PopulationQuantile, with_ladder

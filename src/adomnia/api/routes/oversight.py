@@ -11,11 +11,11 @@ from starlette.responses import Response
 from adomnia.api.encoding import json_response
 from adomnia.api.ledger_stamps import verify_ledger
 from adomnia.api.ledger_view import read_entries
-from adomnia.api.routes.requests import read_dataset, run_in_pool, services_of
-from adomnia.wire.budgets import account_record
+from adomnia.api.requests import read_dataset, run_in_pool, services_of
+from adomnia.wire.budgets import AccountReply
 
 if TYPE_CHECKING:
-    from adomnia.session.curator import Curator
+    from adomnia.api.requests import Visit
 
 METRICS = "text/plain; version=0.0.4; charset=utf-8"
 _MOST_ENTRIES = 1000
@@ -34,8 +34,8 @@ async def ledger(
 ) -> Response:
     """Entries of the ledger: who paid how much, when, and what it all came to. No answers."""
 
-    def read(curator: Curator) -> dict[str, object]:
-        with curator.ledger.snapshot() as records:
+    def read(visit: Visit) -> dict[str, object]:
+        with visit.curator.ledger.snapshot() as records:
             found = [entry.record() for entry in read_entries(records, after, limit)]
         return {"entries": found, "next": found[-1]["sequence"] if len(found) == limit else None}
 
@@ -58,16 +58,17 @@ async def metrics(request: Request) -> Response:
     return Response(await run_in_pool(request, work), media_type=METRICS)
 
 
-def _list_accounts(curator: Curator) -> dict[str, object]:
+def _list_accounts(visit: Visit) -> dict[str, object]:
+    ledger = visit.curator.ledger
     named = [
-        {"analyst": analyst.name, **account_record(curator.ledger.account(analyst.name))}
-        for analyst in curator.catalog.analysts
+        {"analyst": analyst.name, **AccountReply.record(ledger.account(analyst.name))}
+        for analyst in visit.catalog.analysts
     ]
-    return {"dataset": account_record(curator.ledger.account()), "analysts": named}
+    return {"dataset": AccountReply.record(ledger.account()), "analysts": named}
 
 
-def _verify(curator: Curator) -> dict[str, object]:
-    found = verify_ledger(curator)
+def _verify(visit: Visit) -> dict[str, object]:
+    found = verify_ledger(visit)
     if found.problem:
         return {"ok": False, "entries": None, "head": None, "problem": found.problem}
     return {"ok": True, "entries": found.entries, "head": found.head, "problem": None}

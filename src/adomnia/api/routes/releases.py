@@ -10,26 +10,25 @@ from starlette.responses import Response
 from adomnia.api.encoding import Pieces, encode_json
 from adomnia.api.free_work import ask_free
 from adomnia.api.replies import EncodedReply, PiecewiseResponse, encode_within
+from adomnia.api.requests import services_of, visitor_of
 from adomnia.api.routes.questions import QuestionJob
-from adomnia.api.routes.requests import services_of, visitor_of
 from adomnia.releases.archive import pack_archive
-from adomnia.session.release_store import ReleaseEntry
+from adomnia.releases.store import ReleaseEntry
 from adomnia.wire.releases import ZIP, AskRelease, release_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from adomnia.api.running.served_dataset import Edition
+    from adomnia.api.requests import Visit
     from adomnia.session.contract import Session
-    from adomnia.session.curator import Curator
 
 
 async def make(dataset: str, asked: AskRelease, request: Request) -> Response:
     """Make a release for everybody, or buy one for oneself; the same under the same name is free."""
     services, visitor = services_of(request), visitor_of(request)
 
-    def ask(session: Session, _edition: Edition) -> Pieces:
-        made = asked.put_to(session)
+    def ask(visit: Visit) -> Pieces:
+        made = asked.put_to(visit.session)
         services.metrics.count_question("answered")
         return [encode_json(release_record(ReleaseEntry.of(made)))]
 
@@ -67,10 +66,10 @@ async def _ask(
     request: Request, dataset: str, ask: Callable[[Session], Pieces], form: str = "application/json"
 ) -> Response:
     """Ask for what was paid for before: it is as large as that."""
-    name, memory = visitor_of(request).name, services_of(request).answer_memory
+    memory = services_of(request).answer_memory
 
-    def encode(curator: Curator) -> EncodedReply:
-        return encode_within(memory, lambda: ask(curator.session(name)), form)
+    def encode(visit: Visit) -> EncodedReply:
+        return encode_within(memory, lambda: ask(visit.session), form)
 
     reply = await ask_free(request, dataset, encode, None)
     return reply if isinstance(reply, Response) else PiecewiseResponse(reply)

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
-from adomnia.cli import answers, bills, exit_codes, pages
-from adomnia.cli.options import AnswerFormat
+from adomnia.asking.listings import is_listing
+from adomnia.asking.request_ids import choose_request_id
+from adomnia.cli import answers, bills, pages
+from adomnia.cli.options import FAILED, AnswerFormat
 from adomnia.cli.shell import commands
 from adomnia.cli.shell.errors import describe_error, may_be_paid
 from adomnia.errors import AdomniaError, Failure, Refusal
@@ -21,8 +23,6 @@ from adomnia.messages.surfaces import Surface
 from adomnia.pricing.bills import format_cost
 from adomnia.privacy.amounts import show_down
 from adomnia.session.explanation import Explanation
-from adomnia.session.listings import is_listing
-from adomnia.session.request_ids import choose_request_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -163,7 +163,7 @@ class Shell:
         try:
             self._threads.shutdown(wait=True)
         except KeyboardInterrupt:
-            os._exit(exit_codes.FAILED)  # its thread would be waited for all the same
+            os._exit(FAILED)  # its thread would be waited for all the same
 
     def _run(self, statement: WrittenStatement) -> None:
         if statement.command:

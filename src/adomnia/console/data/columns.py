@@ -7,10 +7,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from adomnia.console.data.wording import show_number
-from adomnia.privacy.aggregates import Total
 from adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity, Text
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private
+from adomnia.privacy.scans import Total
 
 if TYPE_CHECKING:
     from datetime import date

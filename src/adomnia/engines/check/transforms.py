@@ -14,11 +14,11 @@ from operator import add
 
 import numpy as np
 
-from adomnia.privacy.distances import Candidate, Distances
 from adomnia.privacy.domains import Numbers
-from adomnia.privacy.estimates import BlockEstimates, EstimateCounts, EstimateMoments
-from adomnia.privacy.matrices import Combination, Matrix
 from adomnia.privacy.sensitivity import Sensitivity
+from adomnia.privacy.transforms.distances import Candidate, Distances
+from adomnia.privacy.transforms.estimates import BlockEstimates, EstimateCounts, EstimateMoments
+from adomnia.privacy.transforms.matrices import Combination, Matrix
 
 _EXACT = 2**62
 _KEPT = 256  # factors that are remembered: tables of a release share those of their columns

@@ -3,9 +3,9 @@
 from adomnia.engines.dialect import Dialect
 from adomnia.engines.render.numbers import double, integer
 from adomnia.engines.render.scalars import Scalars
-from adomnia.privacy.aggregates import OwnSpread
 from adomnia.privacy.expressions import Column, Expression
 from adomnia.privacy.relations import PublicValue
+from adomnia.privacy.scans import OwnSpread
 
 _LEAST_BITS = 8  # of a piece: in smaller ones there would be many
 

@@ -19,13 +19,13 @@ from typing import TypeAlias
 from adomnia.engines.contract import PERSON, grid_name
 from adomnia.engines.render.relations import DERIVED, From, render_output, render_person, render_select, render_source
 from adomnia.engines.render.scalars import Scalars, may_be_nan
-from adomnia.privacy.aggregates import Aggregate, DistinctValues, NonNull, People, Rows, Total, values_of
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Column, Expression, columns_of, map_columns
 from adomnia.privacy.keys import AnyKey, Blocks, Bucket
 from adomnia.privacy.kinds import Identity, Quantity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Select, Selected
+from adomnia.privacy.scans import Aggregate, DistinctValues, NonNull, People, Rows, Total, values_of
 from adomnia.privacy.vectors import Variable, Vector
 
 COMPUTED = "computed"  # the name of the SELECT that is added up

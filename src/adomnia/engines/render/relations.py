@@ -13,17 +13,6 @@ from adomnia.engines.contract import PERSON, RANK, grid_name, index_name
 from adomnia.engines.render.aggregates import render_public, render_spread, render_sum
 from adomnia.engines.render.numbers import double, integer
 from adomnia.engines.render.scalars import Scalars
-from adomnia.privacy.aggregates import (
-    Average,
-    DistinctValues,
-    NonNull,
-    Own,
-    OwnChoice,
-    OwnExtreme,
-    OwnMedian,
-    OwnSpread,
-    Total,
-)
 from adomnia.privacy.expressions import Column, Expression
 from adomnia.privacy.keys import BLOCK_HASHES, Blocks
 from adomnia.privacy.kinds import Boolean, Identity
@@ -44,6 +33,17 @@ from adomnia.privacy.relations import (
     Union,
     Where,
     most_rows,
+)
+from adomnia.privacy.scans import (
+    Average,
+    DistinctValues,
+    NonNull,
+    Own,
+    OwnChoice,
+    OwnExtreme,
+    OwnMedian,
+    OwnSpread,
+    Total,
 )
 
 From: TypeAlias = tuple[str, list[str]]

@@ -26,16 +26,16 @@ from adomnia.engines.render.relations import (
 )
 from adomnia.engines.render.scalars import Scalars
 from adomnia.engines.render.vectors import render_entries
-from adomnia.privacy.aggregates import Histogram, NonNull, People, Rows, Total
-from adomnia.privacy.distances import Distances
 from adomnia.privacy.domains import Numbers
-from adomnia.privacy.estimates import BlockEstimates
 from adomnia.privacy.expressions import Expression
 from adomnia.privacy.keys import AnyKey, Blocks, Bucket, Names
 from adomnia.privacy.kinds import Quantity
-from adomnia.privacy.matrices import Combination
 from adomnia.privacy.queries import CLIPPED_PARTS, Query
 from adomnia.privacy.relations import Select, most_rows
+from adomnia.privacy.scans import Histogram, NonNull, People, Rows, Total
+from adomnia.privacy.transforms.distances import Distances
+from adomnia.privacy.transforms.estimates import BlockEstimates
+from adomnia.privacy.transforms.matrices import Combination
 from adomnia.privacy.vectors import Vector
 
 

@@ -70,6 +70,7 @@ class FitDistribution(SingleRound):
             notes=(ABOUT_PEOPLE, _OPEN, _LARGEST, _LAW, *([_NO_REPLY.format(problem)] if problem else [])),
             figure={"kind": "points", "x": "term", "y": "estimate", "scales": "own"},
             model={"law": self.law, "point": [] if problem else fitted.point.tolist()},
+            about="population",
         )
 
 

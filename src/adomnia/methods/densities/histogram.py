@@ -12,7 +12,7 @@ from adomnia.methods.parts.densities.sampling import ABOUT_DATA, require_one_row
 from adomnia.methods.parts.densities.shares import NoisyShares
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
-from adomnia.statistics.contract import Bounds, Estimate, Measured, ResultTable
+from adomnia.statistics.contract import Bounds, Estimate, Measured, ResultTable, name_about
 from adomnia.statistics.scaled import in_steps
 
 _OUTSIDE = "What lies outside the bins is counted in the outer ones."
@@ -60,6 +60,7 @@ class HistogramOfColumn(SingleRound):
                 "y": "density",
                 "x_title": self.bins.column.name,
             },
+            about={"density": name_about(population=self.sampled)},
         )
 
     @property

@@ -16,10 +16,10 @@ from adomnia.methods.simulations import count_simulations
 from adomnia.methods.stacking import stack_estimates
 from adomnia.methods.strengths import Strengths, lead_on, list_steps
 from adomnia.noise.afterwards import follow
-from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
-from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, ResultTable
+from adomnia.privacy.scans import Rows
+from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, ResultTable, name_about
 
 _STRENGTHS = 24  # that are tried
 _DRAWS = 500  # tables of each
@@ -64,6 +64,7 @@ class Association(SingleRound):
             {"estimate": stack_estimates(list(measures.values()))},
             (describe_inference(population=self.population), "Intervals of V and of contingency are simulated."),
             {"kind": "points", "x": "measure", "y": "estimate"},
+            about=name_about(population=self.population),
         )
 
 

@@ -26,13 +26,14 @@ from adomnia.methods.parts.describe.counted_shares import NoisyCounts
 from adomnia.methods.parts.describe.inference import read_inference
 from adomnia.methods.parts.describe.weighted_counts import WEIGHTED_NOTE, WeightedCounts, weight_vector
 from adomnia.methods.sampling_weights import WEIGHT, read_weights
-from adomnia.privacy.aggregates import Aggregate, Rows
 from adomnia.privacy.kinds import LATER
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
-from adomnia.statistics.contract import Estimate, Floats, Measured, ResultTable
+from adomnia.privacy.scans import Aggregate, Rows
+from adomnia.statistics.contract import Estimate, Floats, Measured, ResultTable, name_about
 
 ALL = "(all)"
+_SHARES = ("share", "row_share", "column_share")
 _MOST_CELLS = 10_000
 
 
@@ -48,7 +49,7 @@ class Crosstab(SingleRound):
 
     tag: ClassVar[str] = "Crosstab"
     name: ClassVar[str] = "crosstab"
-    error_columns: ClassVar[tuple[str, ...]] = ("count", "share", "row_share", "column_share")
+    error_columns: ClassVar[tuple[str, ...]] = ("count", *_SHARES)
     relation: Relation
     by: tuple[Factor, ...]
     row: Factor
@@ -66,7 +67,7 @@ class Crosstab(SingleRound):
     def tabulate(self, *measured: Measured) -> ResultTable:
         cells = self._read(measured[0])
         columns: dict[str, Estimate] = {"count": cells[0].estimate()}
-        for name, whole in zip(("share", "row_share", "column_share"), cells[1:], strict=True):
+        for name, whole in zip(_SHARES, cells[1:], strict=True):
             share = cells[0].share_of(whole, population=self.population)  # type: ignore[arg-type]  # of the same kind
             columns[name] = share.estimate("noisy count / noisy count of the whole")
         pairs = list(product(*((*map(str, factor.levels), ALL) for factor in (self.row, self.column))))
@@ -80,6 +81,7 @@ class Crosstab(SingleRound):
                 f"Rows and columns called {ALL} are margins.",
             ),
             {"kind": "heat", "x": "column", "y": "row", "value": "count"},
+            about=dict.fromkeys(_SHARES, name_about(population=self.population)),
         )
 
     def _read(self, measured: Measured) -> tuple["NoisyCounts | WeightedCounts", ...]:

@@ -13,11 +13,11 @@ from adomnia.methods.parts.describe.bins import EqualBins
 from adomnia.methods.parts.describe.inference import describe_inference, read_inference
 from adomnia.methods.simulations import count_simulations
 from adomnia.noise.afterwards import follow
-from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
+from adomnia.privacy.scans import Rows
 from adomnia.statistics.brackets import isotonic
-from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, ResultTable
+from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, ResultTable, name_about
 
 _DRAWS = 1000
 _MOST_ROWS = 2**40  # that are drawn again
@@ -61,6 +61,7 @@ class Ecdf(SingleRound):
                 "All intervals of a curve hold at once, however many there are: they are its band, which is simulated.",
             ),
             {"kind": "steps", "x": "x", "y": "estimate"},
+            about=name_about(population=self.population),
         )
 
 

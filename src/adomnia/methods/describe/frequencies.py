@@ -14,11 +14,11 @@ from adomnia.methods.parts.describe.inference import read_inference
 from adomnia.methods.parts.describe.noisy_ratios import NoisyRatio
 from adomnia.methods.parts.describe.weighted_counts import WEIGHTED_NOTE, WeightedCounts, weight_vector
 from adomnia.methods.sampling_weights import WEIGHT, read_weights
-from adomnia.privacy.aggregates import Aggregate, Rows
 from adomnia.privacy.kinds import LATER
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
-from adomnia.statistics.contract import Estimate, Measured, ResultTable
+from adomnia.privacy.scans import Aggregate, Rows
+from adomnia.statistics.contract import Estimate, Measured, ResultTable, name_about
 
 COUNTS_NOTE = "Counts are about the data."
 _SHARES = {
@@ -61,6 +61,7 @@ class Frequencies(SingleRound):
             {"count": count, "share": share.estimate("noisy count / noisy count of all")},
             (COUNTS_NOTE, *weighted, note_shares(population=self.population)),
             {"kind": "bars", "x": "value", "y": "count"},
+            about={"share": name_about(population=self.population)},
         )
 
     def _read(self, measured: Measured) -> tuple[Estimate, NoisyRatio]:

@@ -12,12 +12,12 @@ from adomnia.methods.contract import INFERENCE, Arguments, Frame, Method, Parame
 from adomnia.methods.parts.describe.cut_quantiles import Flow
 from adomnia.methods.parts.describe.noisy_ratios import NoisyRatio
 from adomnia.methods.parts.describe.robust import Robust, read_robust
-from adomnia.privacy.aggregates import Histogram, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price
 from adomnia.privacy.expressions import Expression, call, number
 from adomnia.privacy.keys import Bucket
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Histogram, Total
 from adomnia.statistics.bernstein import bernstein_vector
 from adomnia.statistics.contract import Bounds, Estimate, Floats, Measure, Measured, Steps
 

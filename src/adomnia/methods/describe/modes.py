@@ -23,11 +23,11 @@ from adomnia.methods.describe.frequencies import COUNTS_NOTE, note_shares
 from adomnia.methods.parts.describe.bins import EqualBins
 from adomnia.methods.parts.describe.counted_shares import NoisyCounts
 from adomnia.methods.parts.describe.inference import read_inference
-from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.keys import Key, Label
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
-from adomnia.statistics.contract import Bounds, Estimate, Measured, ResultTable
+from adomnia.privacy.scans import Rows
+from adomnia.statistics.contract import Bounds, Estimate, Measured, ResultTable, name_about
 
 _SELECTED = "Intervals of counts and shares allow for the choice among {:,} candidates."
 
@@ -81,6 +81,7 @@ class Modes(SingleRound):
             (COUNTS_NOTE, note_shares(population=self.population), _SELECTED.format(many)),
             {"kind": "bars", "x": "value", "y": "count"},
             {"value": lambda: tuple(value for value, _ in held), "upper": lambda: tuple(upper for _, upper in held)},
+            about={"share": name_about(population=self.population)},
         )
 
 

@@ -26,11 +26,11 @@ from adomnia.methods.parts.describe.cuts import Cutting, check_cells
 from adomnia.methods.parts.describe.inference import describe_inference, read_inference
 from adomnia.methods.parts.describe.robust import Robust
 from adomnia.methods.parts.describe.rounds import SeveralRounds, table_of
-from adomnia.privacy.aggregates import NonNull
 from adomnia.privacy.events import Price
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
-from adomnia.statistics.contract import Measure, ResultTable, Steps
+from adomnia.privacy.scans import NonNull
+from adomnia.statistics.contract import Measure, ResultTable, Steps, name_about
 
 # Of the price: the number of rows, the values chosen by rank, the counts between cuts.
 ROWS, CHOOSE, COUNT = Fraction(4, 100), Fraction(32, 100), Fraction(64, 100)
@@ -76,6 +76,7 @@ class QuantilesOfColumn(SeveralRounds):
             {"estimate": estimate_quantiles(found)},
             (describe_inference(population=self.population), BOUNDS_NOTE),
             {"kind": "points", "x": "prob", "y": "estimate"},
+            about=name_about(population=self.population),
         )
 
 

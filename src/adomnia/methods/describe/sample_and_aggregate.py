@@ -17,11 +17,11 @@ from adomnia.methods.parts.describe.column_sums import MEAN, ColumnSums, column_
 from adomnia.methods.parts.describe.cut_quantiles import estimate_quantiles
 from adomnia.methods.parts.describe.inference import describe_inference
 from adomnia.methods.parts.describe.robust import Robust
-from adomnia.privacy.aggregates import Total
 from adomnia.privacy.events import Price
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import PerBlock, Relation, Select, Where
-from adomnia.statistics.contract import Bounds, Estimate, Measured, ResultTable, Steps
+from adomnia.privacy.scans import Total
+from adomnia.statistics.contract import Bounds, Estimate, Measured, ResultTable, Steps, name_about
 
 _FIGURE = {"kind": "points", "x": "column", "y": "estimate"}
 _HALF = Fraction(1, 2)
@@ -57,7 +57,8 @@ class BlockAverage(SingleRound):
         estimate = self._infer(measured[0]) if self.population else self._describe(measured[0])
         about = [describe_inference(population=self.population), *([_UNEVEN] if self.population else [])]
         notes = (*about, *_tell_blocks(self.blocks), _EMPTY)
-        return ResultTable({"column": (self.column.name,)}, {"estimate": estimate}, notes, _FIGURE)
+        labels, inference = {"column": (self.column.name,)}, name_about(population=self.population)
+        return ResultTable(labels, {"estimate": estimate}, notes, _FIGURE, about=inference)
 
     def _describe(self, measured: Measured) -> Estimate:
         """The average over the blocks that there are: noise alone."""

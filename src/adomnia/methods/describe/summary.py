@@ -28,12 +28,12 @@ from adomnia.methods.parts.describe.rounds import SeveralRounds, split_cells, ta
 from adomnia.methods.parts.describe.weighted_summary import WeightedSummary
 from adomnia.methods.sampling_weights import WEIGHT, read_weights
 from adomnia.methods.stacking import stack_estimates
-from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
-from adomnia.statistics.contract import Estimate, Measure, Measured, ResultTable, Steps
+from adomnia.privacy.scans import Histogram
+from adomnia.statistics.contract import Estimate, Measure, Measured, ResultTable, Steps, name_about
 from adomnia.statistics.extreme import Extreme
 
 _QUARTILES = (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))
@@ -124,7 +124,8 @@ class Summary(SeveralRounds):
         names = tuple(column.name for column in self.columns)
         estimates = {name: stack_estimates([each[name] for each in columns]) for name in columns[0]}
         figure = {"kind": "points", "x": "column", "y": "mean", "title": "Means"}
-        return ResultTable({"column": names}, estimates, notes, figure)
+        about = dict.fromkeys(("mean", "sd", "q1", "median", "q3"), name_about(population=self.population))
+        return ResultTable({"column": names}, estimates, notes, figure, about=about)
 
 
 def _say(

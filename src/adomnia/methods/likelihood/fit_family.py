@@ -81,6 +81,7 @@ class FitFamily(SingleRound):
                 "efficiency": lambda: list_facts(told(fit.efficiency)),
             },
             model={"family": self.sample.family_name, "point": [] if silent else fit.point.tolist()},
+            about="population",
         )
 
     def _notes(self, sums: StatisticSums, fit: FamilyFit) -> list[str]:

@@ -16,19 +16,19 @@ from adomnia.methods.models.lm import list_facts
 from adomnia.methods.parts.densities.laws import LAWS as DENSITIES
 from adomnia.methods.parts.densities.sampling import ABOUT_PEOPLE, require_one_row
 from adomnia.methods.parts.describe.rounds import SeveralRounds
-from adomnia.methods.parts.likelihood.block_functions import BinsOfBlocks, SumsOfBlocks
 from adomnia.methods.parts.likelihood.block_laws import BACK, LAWS, SCALES, BlockLaw, bins_of, bounds_of, vector_of
 from adomnia.methods.parts.likelihood.families import FAMILIES
 from adomnia.methods.parts.likelihood.locating import locate
-from adomnia.privacy.aggregates import People
 from adomnia.privacy.domains import Numbers
-from adomnia.privacy.estimates import EstimateCounts, EstimateMoments
 from adomnia.privacy.events import Price, Pure
 from adomnia.privacy.expressions import call, number
 from adomnia.privacy.keys import MOST_BLOCKS, Blocks
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation, Where
+from adomnia.privacy.scans import People
+from adomnia.privacy.transforms.block_functions import BinsOfBlocks, SumsOfBlocks
+from adomnia.privacy.transforms.estimates import EstimateCounts, EstimateMoments
 from adomnia.privacy.vectors import Variable, Vector
 from adomnia.statistics.contract import Bounds, Estimate, Floats, Measure, Measured, ResultTable, Steps
 
@@ -265,6 +265,7 @@ class Mle(SeveralRounds):
                 "blocks": lambda: [chosen.blocks] * len(self.law.terms),
             },
             model={"family": self.family, "point": [] if silent else averages.values.tolist()},
+            about="population",
         )
 
     def _notes(self, averages: "Averages") -> list[str]:

@@ -74,6 +74,7 @@ class Posterior(SingleRound):
                 "standard_deviation": lambda: tuple(map(float, beliefs.deviations)),
                 **{name: beliefs.tell_quantile(level) for name, level in _QUARTILES.items()},
             },
+            about="credible",
         )
 
     def _notes(self) -> tuple[str, ...]:

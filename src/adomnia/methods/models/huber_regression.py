@@ -30,13 +30,13 @@ from adomnia.methods.parts.models.predictor import LARGEST_COEFFICIENT, round_co
 from adomnia.methods.parts.models.regression import FORMULA
 from adomnia.methods.parts.models.weighted_sums import Multiplier, NoisySums, Source, SumLayout, lay_out
 from adomnia.methods.parts.testing.adjustment import ADJUST
-from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price, Pure
 from adomnia.privacy.expressions import Expression, call, number
 from adomnia.privacy.kinds import LATER
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
+from adomnia.privacy.scans import Histogram
 from adomnia.privacy.vectors import Variable
 from adomnia.statistics.contract import Floats, Measure, Measured, ResultTable, Round, Steps
 from adomnia.work import spend

@@ -33,7 +33,7 @@ from adomnia.methods.parts.models.kernel_bandwidth import choose_bandwidth, weig
 from adomnia.methods.parts.models.regression import is_about_population
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
-from adomnia.statistics.contract import Floats, Measured, ResultTable
+from adomnia.statistics.contract import Floats, Measured, ResultTable, name_about
 from adomnia.work import spend
 
 _MOST_CELLS = 512
@@ -82,6 +82,7 @@ class KernelRegression(SingleRound):
                 *found.notes(self.cells.column.name),
             ),
             figure={"kind": "line", "x": "x", "y": "mean", "x_title": self.cells.column.name},
+            about=name_about(population=self.population),
         )
 
     @cached_property

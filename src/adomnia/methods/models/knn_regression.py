@@ -30,7 +30,7 @@ from adomnia.privacy.keys import Bucket
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.brackets import isotonic
-from adomnia.statistics.contract import Floats, Measure, Measured, ResultTable, Steps
+from adomnia.statistics.contract import Floats, Measure, Measured, ResultTable, Steps, name_about
 
 MOST_CELLS = 40  # that means are taken of
 _FINE_CELLS = 128  # that people are counted in before
@@ -113,6 +113,7 @@ class KnnRegression(SeveralRounds):
                 *found.notes(self.cells.column.name),
             ),
             figure={"kind": "line", "x": "x", "y": "mean", "x_title": self.cells.column.name},
+            about=name_about(population=self.population),
             facts={"x_from": ends[place].tolist, "x_to": ends[place + 1].tolist},
         )
 

@@ -23,7 +23,7 @@ from adomnia.privacy.events import Price
 from adomnia.privacy.expressions import call, number
 from adomnia.privacy.kinds import LATER
 from adomnia.privacy.queries import Query
-from adomnia.statistics.contract import Bounds, Estimate, Fact, Floats, Measured, ResultTable, Steps
+from adomnia.statistics.contract import Bounds, Estimate, Fact, Floats, Measured, ResultTable, Steps, name_about
 from adomnia.statistics.p_values import EXPLAINED, bound_p_values, say_p_value
 
 NO_REPLY = (
@@ -122,6 +122,7 @@ class Lm(Regression):
                 "p_value": lambda: bound_p_values(list_facts(tests.p_values)),
             },
             model=describe_model(self, fit, covariance) | quality.to_record(),
+            about=name_about(population=self.population),
         )
 
     def _notes(self, fit: LeastSquares, quality: "_Quality") -> tuple[str, ...]:

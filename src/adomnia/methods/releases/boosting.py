@@ -28,10 +28,10 @@ from adomnia.methods.synthesis.explicit_table import NoisyCells, TableColumns, f
 from adomnia.methods.synthesis.synthesis import SIZE, foresee_rows
 from adomnia.noise import Integers
 from adomnia.noise.afterwards import follow
-from adomnia.privacy.distances import Candidate, Distances, Guess
 from adomnia.privacy.events import Price
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
+from adomnia.privacy.transforms.distances import Candidate, Distances, Guess
 from adomnia.statistics.contract import Floats, Measure, Measured, ResultTable, Round, Steps
 
 _CHOOSING = Fraction(1, 10)  # of what a draw costs: the rest measures

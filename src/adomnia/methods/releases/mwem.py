@@ -25,11 +25,11 @@ from adomnia.methods.synthesis.explicit_rows import (
 )
 from adomnia.methods.synthesis.explicit_table import NoisyCells, TableColumns, fit, start_independent
 from adomnia.methods.synthesis.synthesis import SIZE, foresee_rows
-from adomnia.privacy.distances import Candidate, Distances, Guess
 from adomnia.privacy.events import Price
-from adomnia.privacy.matrices import Combination, Matrix
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
+from adomnia.privacy.transforms.distances import Candidate, Distances, Guess
+from adomnia.privacy.transforms.matrices import Combination, Matrix
 from adomnia.statistics.contract import Floats, Measure, Measured, ResultTable, Round, Steps
 
 _CHOOSING = Fraction(1, 10)  # of a round: the rest measures

@@ -31,9 +31,9 @@ from adomnia.methods.synthesis.strategies import (
 )
 from adomnia.privacy.events import Price
 from adomnia.privacy.expressions import call
-from adomnia.privacy.matrices import Combination
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation, Where
+from adomnia.privacy.transforms.matrices import Combination
 from adomnia.statistics.contract import Measure, Measured, ResultTable, Round, Steps
 from adomnia.statistics.products import Product
 

@@ -20,10 +20,10 @@ from adomnia.methods.synthesis.explicit_rows import (
     read_noisy,
 )
 from adomnia.methods.synthesis.synthesis import SIZE, foresee_rows
-from adomnia.privacy.distances import Candidate, Distances, Guess
 from adomnia.privacy.events import Price
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
+from adomnia.privacy.transforms.distances import Candidate, Distances, Guess
 from adomnia.statistics.contract import Measure, ResultTable, Round, Steps
 from adomnia.statistics.products import Places
 

@@ -31,9 +31,9 @@ from adomnia.methods.synthesis.places import Geography, read_geography
 from adomnia.methods.synthesis.strategies import norm_of
 from adomnia.methods.synthesis.whole_levels import round_levels
 from adomnia.privacy.events import Price
-from adomnia.privacy.matrices import Combination, Matrix
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
+from adomnia.privacy.transforms.matrices import Combination, Matrix
 from adomnia.statistics.contract import Measure, Measured, ResultTable, Round, Steps
 from adomnia.statistics.products import Attribute, Product
 

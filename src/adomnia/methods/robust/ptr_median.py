@@ -16,8 +16,8 @@ from adomnia.methods.parts.robust.composition import Allowance, Flow, Routine, c
 from adomnia.methods.parts.robust.proposals import MIDDLE, ProposalReply, Proposing, ask, explain_silence, propose_width
 from adomnia.methods.robust.ptr_iqr import GIVEN_A_REPLY, ReleasedScale, find_scale
 from adomnia.methods.supposition import SUPPOSED_ROWS, drive
-from adomnia.privacy.aggregates import Proposal
 from adomnia.privacy.events import Price
+from adomnia.privacy.scans import Proposal
 from adomnia.statistics.contract import Bounds, Estimate, Measure, ResultTable, Round, Steps
 
 _SCALE = Fraction(2, 5)  # of what the number of rows leaves: the scale, where it has to be asked for

@@ -16,12 +16,12 @@ from adomnia.methods.parts.robust.composition import parallel
 from adomnia.methods.parts.robust.proposals import Allotting, ProposalReply, explain_silence
 from adomnia.methods.robust.ptr_iqr import GIVEN_A_REPLY
 from adomnia.methods.robust.ptr_median import PtrMedian, ReleasedMedian
-from adomnia.privacy.aggregates import NonNull, Rows
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price
 from adomnia.privacy.keys import MOST_BLOCKS
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import PerPerson, Relation, has_blocks
+from adomnia.privacy.scans import NonNull, Rows
 from adomnia.statistics.contract import Bounds, Estimate, ResultTable, Steps
 
 # The noise of a median goes with the distance between the quartiles over the number of blocks that have a line. Over

@@ -9,10 +9,10 @@ from adomnia.mechanisms.quantiles import FINEST_SHARE
 from adomnia.methods.analysis import SingleRound, keys_of
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.parts.describe.cuts import is_whole
-from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.events import AnyPrice, Composed, Price, add_delta
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
+from adomnia.privacy.scans import Histogram
 from adomnia.statistics.contract import Measure, Measured, ResultTable, Round
 
 NOISES = ("cauchy", "student", "laplace")

@@ -18,9 +18,9 @@ from adomnia.methods.parts.survival.times import EVENT, HALVED, INTERVALS, TIME,
 from adomnia.methods.simulations import count_simulations
 from adomnia.methods.table_limits import demand_few_tables
 from adomnia.noise.afterwards import follow
-from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
+from adomnia.privacy.scans import Rows
 from adomnia.statistics.contract import Bounds, Estimate, Fact, Floats, Measured, ResultTable
 
 _DRAWS = 2_000
@@ -84,6 +84,7 @@ class KaplanMeier(SingleRound):
                 *([] if curve.known.all() else [_UNKNOWN]),
             ),
             figure={"kind": "steps", "x": "time", "y": "survival"},
+            about="population",
         )
 
 

@@ -13,9 +13,9 @@ from adomnia.methods.parts.survival.differences import Differences
 from adomnia.methods.parts.survival.times import EVENT, HALVED, INTERVALS, TIME, Times, choose_times, require_event
 from adomnia.methods.parts.testing.adjustment import ADJUST
 from adomnia.methods.table_limits import demand_few_tables
-from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
+from adomnia.privacy.scans import Rows
 from adomnia.statistics.contract import Estimate, Fact, Measured, ResultTable
 from adomnia.statistics.linear import linear
 from adomnia.statistics.p_values import EXPLAINED, bound_p_value

@@ -14,10 +14,10 @@ import numpy as np
 
 from adomnia.methods.synthesis.attributes import ReleaseColumn
 from adomnia.noise import Integers
-from adomnia.privacy.aggregates import Rows
-from adomnia.privacy.matrices import MOST_PRODUCTS, Combination, Matrix
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
+from adomnia.privacy.scans import Rows
+from adomnia.privacy.transforms.matrices import MOST_PRODUCTS, Combination, Matrix
 from adomnia.statistics.contract import Floats
 
 Basis: TypeAlias = Literal["counts", "contrasts", "fourier"]

@@ -12,12 +12,12 @@ from adomnia.methods.synthesis.attributes import ReleaseColumn
 from adomnia.methods.synthesis.bases import ask
 from adomnia.methods.synthesis.interactions import TablePart, split_table
 from adomnia.methods.synthesis.workload import TablePlaces
-from adomnia.privacy.aggregates import Rows
-from adomnia.privacy.distances import Candidate, Distances, Guess
 from adomnia.privacy.events import Price
 from adomnia.privacy.keys import Key
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
+from adomnia.privacy.scans import Rows
+from adomnia.privacy.transforms.distances import Candidate, Distances, Guess
 from adomnia.statistics.contract import Measure, Round
 
 _PARTS = 64  # of a row that guesses are rounded to: a cell with less than a hundredth of a row is as good as empty

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.methods.synthesis.strategies import SparseMatrix
-from adomnia.privacy.matrices import Matrix
+from adomnia.privacy.transforms.matrices import Matrix
 from adomnia.statistics.contract import Floats
 from adomnia.statistics.products import Places
 

@@ -15,7 +15,7 @@ from adomnia.methods.synthesis.line_workloads import LineWorkload
 from adomnia.methods.synthesis.p_identity import Norm, fit_sums, measure_lengths
 from adomnia.methods.synthesis.trees import fit_tree
 from adomnia.privacy.events import Price, Pure
-from adomnia.privacy.matrices import Combination, Matrix
+from adomnia.privacy.transforms.matrices import Combination, Matrix
 from adomnia.statistics.contract import Floats
 
 StrategyName: TypeAlias = Literal["identity", "tree", "p_identity"]

@@ -22,10 +22,10 @@ from adomnia.methods.parts.testing.report import (
 )
 from adomnia.methods.table_limits import demand_few_tables
 from adomnia.noise.afterwards import follow
-from adomnia.privacy.aggregates import Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
+from adomnia.privacy.scans import Total
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.bernstein import bernstein_vector
 from adomnia.statistics.contract import Bounds, Floats, Measured, ResultTable

@@ -13,9 +13,9 @@ from adomnia.methods.parts.testing.adjustment import ADJUST
 from adomnia.methods.parts.testing.departures import Departures
 from adomnia.methods.parts.testing.report import demand_one_row_a_person, returns, tabulate_test
 from adomnia.methods.table_limits import demand_few_tables
-from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
+from adomnia.privacy.scans import Rows
 from adomnia.statistics.contract import Floats, Measured, ResultTable
 
 MOST_CELLS = 1_000

@@ -22,9 +22,9 @@ from adomnia.methods.parts.testing.report import (
 )
 from adomnia.methods.table_limits import demand_few_tables
 from adomnia.noise.afterwards import follow
-from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
+from adomnia.privacy.scans import Rows
 from adomnia.statistics.contract import Bounds, Floats, Measured, ResultTable
 
 _LEAST = 1e-12  # variances that are divided by

@@ -23,11 +23,11 @@ from adomnia.methods.parts.testing.report import (
 )
 from adomnia.methods.table_limits import demand_few_tables
 from adomnia.noise.afterwards import follow
-from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.expressions import Column, call, text
 from adomnia.privacy.keys import Bucket, Label
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
+from adomnia.privacy.scans import Rows
 from adomnia.statistics.contract import Bounds, Floats, Measured, ResultTable
 
 _MOST_POWERFUL = (

@@ -7,18 +7,6 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
-from adomnia.privacy.aggregates import (
-    Average,
-    DistinctValues,
-    NonNull,
-    Own,
-    OwnChoice,
-    OwnExtreme,
-    OwnMedian,
-    OwnSpread,
-    Rows,
-    Total,
-)
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.kinds import Identity, Quantity
@@ -33,6 +21,18 @@ from adomnia.privacy.relations.tables import (
     Where,
     everything,
     spell_out,
+)
+from adomnia.privacy.scans import (
+    Average,
+    DistinctValues,
+    NonNull,
+    Own,
+    OwnChoice,
+    OwnExtreme,
+    OwnMedian,
+    OwnSpread,
+    Rows,
+    Total,
 )
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from adomnia.methods.parts.testing.adjustment import NONE
 from adomnia.methods.registry import METHODS, find_method
 from adomnia.methods.synthesis.attributes import list_left_out, show_columns
 from adomnia.plans.plan import Output, Plan
-from adomnia.privacy.aggregates import values_of
+from adomnia.privacy.scans import values_of
 from adomnia.privacy.vectors import LargeEntryError
 from adomnia.sql.methods.arguments import find_arguments, read_arguments, refuse_at
 from adomnia.sql.methods.frames import Given, read_rows

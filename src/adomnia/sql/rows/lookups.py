@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from sqlglot import exp
 
-from adomnia.privacy.aggregates import NonNull, Rows
 from adomnia.privacy.expressions import Call, Column, Expression, Literal, number
 from adomnia.privacy.kinds import Boolean, Identity, Text
 from adomnia.privacy.relations import (
@@ -26,6 +25,7 @@ from adomnia.privacy.relations import (
     Selected,
     is_public,
 )
+from adomnia.privacy.scans import NonNull, Rows
 from adomnia.sql.reading.parse import check_clauses
 from adomnia.sql.reading.refusals import refusal, refusal_of_node
 from adomnia.sql.rows.derived import Side, filter_rows, free_label, is_person, refuse_slow

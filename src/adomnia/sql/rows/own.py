@@ -14,18 +14,6 @@ from fractions import Fraction
 from sqlglot import exp
 
 from adomnia.plans.descriptions import describe_value
-from adomnia.privacy.aggregates import (
-    Average,
-    DistinctValues,
-    NonNull,
-    Own,
-    OwnChoice,
-    OwnExtreme,
-    OwnMedian,
-    OwnSpread,
-    Rows,
-    Total,
-)
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, Expression, Literal, call, number
 from adomnia.privacy.keys import Blocks
@@ -40,6 +28,18 @@ from adomnia.privacy.relations import (
     Selected,
     is_public,
     most_rows,
+)
+from adomnia.privacy.scans import (
+    Average,
+    DistinctValues,
+    NonNull,
+    Own,
+    OwnChoice,
+    OwnExtreme,
+    OwnMedian,
+    OwnSpread,
+    Rows,
+    Total,
 )
 from adomnia.sql.reading.refusals import refusal, render_node
 from adomnia.sql.values.groups import domain_of, require_number

@@ -7,10 +7,10 @@ from functools import reduce
 from sqlglot import exp
 
 from adomnia.plans.formulas import Formula
-from adomnia.privacy.aggregates import Aggregate, DistinctValues, NonNull, People, Rows
 from adomnia.privacy.expressions import Column, Expression, Literal, text
 from adomnia.privacy.kinds import LONGEST_TEXT, Boolean, Identity, Text
 from adomnia.privacy.relations import Relation, Where
+from adomnia.privacy.scans import Aggregate, DistinctValues, NonNull, People, Rows
 from adomnia.sql.reading.refusals import refusal
 from adomnia.sql.values.building import build
 from adomnia.sql.values.conditions import chain

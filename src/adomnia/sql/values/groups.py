@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from adomnia.errors import Refusal
-from adomnia.privacy.aggregates import Aggregate, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, Expression, call, columns_of, quote_name
 from adomnia.privacy.keys import Key
 from adomnia.privacy.kinds import Boolean, Identity, Quantity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
+from adomnia.privacy.scans import Aggregate, Total
 from adomnia.sql.reading.refusals import refusal, render_node
 from adomnia.sql.values.scalars import read_expression
 from adomnia.sql.values.scope import Scope

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from adomnia.plans.descriptions import describe
-from adomnia.privacy.aggregates import Total
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Total
 from adomnia.sql.reading.refusals import refusal
 from adomnia.sql.values.groups import Groups
 from adomnia.sql.values.scope import check_parts

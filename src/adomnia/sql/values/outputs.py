@@ -7,8 +7,8 @@ from sqlglot import exp
 
 from adomnia.plans.formulas import Order, Term
 from adomnia.plans.plan import Output
-from adomnia.privacy.aggregates import People
 from adomnia.privacy.keys import Key
+from adomnia.privacy.scans import People
 from adomnia.sql.reading.refusals import check_name, refusal
 from adomnia.sql.values.aggregates import AGGREGATES
 from adomnia.sql.values.group_keys import output_index

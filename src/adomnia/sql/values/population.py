@@ -10,12 +10,12 @@ from adomnia.errors import Refusal
 from adomnia.options import OPTIONS
 from adomnia.plans.formulas import Formula, Term, map_leaves, statistics_of
 from adomnia.plans.plan import Plan
-from adomnia.privacy.aggregates import NonNull, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import call
 from adomnia.privacy.keys import Key
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import has_blocks
+from adomnia.privacy.scans import NonNull, Rows, Total
 from adomnia.sql.reading.refusals import refusal
 from adomnia.sql.values.aggregates import AGGREGATES
 from adomnia.statistics.centred import plain_total

@@ -14,12 +14,12 @@ from sqlglot import exp
 from adomnia.mechanisms.quantiles import FINEST_SHARE, MOST_VALUES
 from adomnia.plans.formulas import DATE, Formula, statistics_of
 from adomnia.plans.plan import Plan
-from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Expression
 from adomnia.privacy.keys import key_cells
 from adomnia.privacy.kinds import Day, Moment
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Histogram
 from adomnia.sql.reading.refusals import refusal, render_node
 from adomnia.sql.values.date_functions import count_days
 from adomnia.sql.values.groups import Groups, domain_of, require_number

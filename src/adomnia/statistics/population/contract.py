@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from adomnia.noise import Integers
-from adomnia.privacy.aggregates import Total
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Total
 from adomnia.statistics.bernstein import BernsteinSums, bernstein_vector
 from adomnia.statistics.centred import plain_total
 from adomnia.statistics.contract import Bounds, Estimate, Floats, Measure, Measured
@@ -69,4 +69,4 @@ def scale_mean(sums: BernsteinSums, bounds: Callable[[float, int], Bounds], meth
         lower, upper = bounds(confidence, cells)
         return number(np.minimum(lower, shares), -rounding), number(np.maximum(upper, shares), rounding)
 
-    return Estimate(number(shares), interval, method)
+    return Estimate(number(shares), interval, method, about="population")

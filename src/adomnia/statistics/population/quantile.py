@@ -12,8 +12,8 @@ from adomnia.mechanisms.earlier_brackets import EarlierBrackets
 from adomnia.mechanisms.interval import find_alpha
 from adomnia.mechanisms.quantiles import FINEST_SHARE
 from adomnia.noise import Integers
-from adomnia.privacy.aggregates import Aggregate
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Aggregate
 from adomnia.statistics.brackets import Bracket
 from adomnia.statistics.contract import Estimate, Measured
 from adomnia.statistics.one_round import OneRound
@@ -66,7 +66,8 @@ class PopulationQuantile(OneRound):
             found = np.array([each.bounds(alpha) for each in brackets], dtype=np.int64).reshape(*shape, 2)
             return np.minimum(found[..., 0], value), np.maximum(found[..., 1], value)
 
-        return estimate_chosen(self.query, value, ends, "rows of a sample counted between values chosen by rank")
+        found = estimate_chosen(self.query, value, ends, "rows of a sample counted between values chosen by rank")
+        return replace(found, about="population")
 
     def _read(self, mechanism: Brackets | EarlierBrackets, numbers: Integers) -> Bracket:
         """The ranks of one cell, which sampling scatters as the number of successes in so many tries."""

@@ -5,9 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from adomnia.privacy.aggregates import Total
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Total
 from adomnia.statistics.bernstein import BernsteinSums
 from adomnia.statistics.contract import Estimate
 from adomnia.statistics.population.contract import PopulationStatistic, scale_mean

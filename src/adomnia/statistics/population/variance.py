@@ -68,7 +68,8 @@ class PopulationVariance(PopulationStatistic):
             return number(lower), number(upper)
 
         method = "variance of a sample, from noisy sums of powers"
-        return Estimate(number(quotient.values), interval, f"root of the {method}" if rooted else method)
+        told = f"root of the {method}" if rooted else method
+        return Estimate(number(quotient.values), interval, told, about="population")
 
 
 def _with_rounding(sums: BernsteinSums) -> Noisy:

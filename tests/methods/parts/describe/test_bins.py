@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from adomnia.methods.parts.describe.bins import EqualBins
-from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Rows
 from kit.analyses import Arms, frame
 from kit.bits import SeededBits
 

@@ -15,13 +15,13 @@ from adomnia.methods.parts.densities.rates import count_bins
 from adomnia.methods.parts.densities.shares import NoisyShares
 from adomnia.methods.parts.densities.spreading import describe_density
 from adomnia.methods.parts.describe.rounds import SeveralRounds
-from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price
 from adomnia.privacy.expressions import call, number
 from adomnia.privacy.keys import Bucket
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
+from adomnia.privacy.scans import Rows
 from adomnia.statistics.contract import Measure, Measured, ResultTable, Steps
 
 _COUNT = Fraction(1, 20)  # of the price, for the number of rows

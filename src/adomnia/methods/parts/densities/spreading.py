@@ -22,6 +22,7 @@ def describe_density(
         estimates={"density": _spread(shares, cells.widths, sizes, competing)},
         notes=(_ABOUT, _NOBODY if shares.total <= 0 else chosen),
         figure={"kind": "line", "x_from": "x_from", "x_to": "x_to", "y": "density", "x_title": cells.column.name},
+        about="population",
     )
 
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from adomnia.methods.parts.describe.counted_shares import NoisyCounts
 from adomnia.methods.parts.describe.noisy_ratios import NoisyRatio, less_one
-from adomnia.privacy.aggregates import Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Expression
+from adomnia.privacy.scans import Total
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.bernstein import bernstein_vector
 from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured

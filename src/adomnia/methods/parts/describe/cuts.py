@@ -22,7 +22,6 @@ from adomnia.mechanisms.interval import find_alpha
 from adomnia.mechanisms.quantiles import FINEST_SHARE
 from adomnia.methods.contract import BadArgument, Factor
 from adomnia.noise import Integers
-from adomnia.privacy.aggregates import Histogram, Rows
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price
 from adomnia.privacy.expressions import Expression, call, number, text
@@ -30,6 +29,7 @@ from adomnia.privacy.keys import Bucket, Key, key_cells, key_values
 from adomnia.privacy.kinds import Boolean, Quantity, Text
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
+from adomnia.privacy.scans import Histogram, Rows
 from adomnia.statistics.contract import Floats, Measure, Measured
 
 _STEP = Fraction(1, FINEST_SHARE)

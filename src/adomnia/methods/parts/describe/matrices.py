@@ -12,7 +12,7 @@ from adomnia.methods.parts.describe.pair_sums import pair_vector
 from adomnia.methods.stacking import stack_estimates
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
-from adomnia.statistics.contract import Estimate, ResultTable
+from adomnia.statistics.contract import Estimate, ResultTable, name_about
 
 COLUMNS = Parameter(
     "columns", "columns", "the numbers; all that the rows have, unless some are named", all_columns=True
@@ -48,6 +48,7 @@ class PairMatrix(SingleRound):
             {"estimate": stack_estimates([found[min(cell), max(cell)] for cell in cells])},
             (describe_inference(population=self.population), _COMPLETE),
             {"kind": "heat", "x": "column", "y": "other", "value": "estimate"},
+            about=name_about(population=self.population),
         )
 
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from adomnia.methods.contract import NumberColumn
 from adomnia.methods.parts.describe.noisy_ratios import NoisyRatio, less_one
-from adomnia.privacy.aggregates import Total
 from adomnia.privacy.domains import Numbers
+from adomnia.privacy.scans import Total
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.bernstein import bernstein_vector
 from adomnia.statistics.contract import Estimate, Floats, Measured

@@ -8,10 +8,10 @@ from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import Arguments, Frame, NumberColumn
 from adomnia.methods.parts.describe.inference import describe_inference, read_inference
 from adomnia.methods.parts.describe.rounds import SeveralRounds
-from adomnia.privacy.aggregates import NonNull
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
-from adomnia.statistics.contract import Estimate, ResultTable
+from adomnia.privacy.scans import NonNull
+from adomnia.statistics.contract import Estimate, ResultTable, name_about
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,8 @@ class Robust(SeveralRounds):
         """The table: one row, with the name of the column."""
         figure = {"kind": "points", "x": "column", "y": "estimate"}
         said = (describe_inference(population=self.population), *notes)
-        return ResultTable({"column": (self.column.name,)}, {"estimate": estimate}, said, figure)
+        about = name_about(population=self.population)
+        return ResultTable({"column": (self.column.name,)}, {"estimate": estimate}, said, figure, about=about)
 
 
 def read_robust(frame: Frame, arguments: Arguments, name: str) -> tuple[Relation, NumberColumn, bool, Fraction]:

@@ -20,7 +20,7 @@ from adomnia.privacy.expressions import call
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation, Where
 from adomnia.privacy.vectors import Vector
-from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, ResultTable
+from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, ResultTable, name_about
 
 _MISSING = Fraction(1, 10)  # of the price of a column, for the weights of rows without a value
 _WIDEST = 2**12  # steps of a column: its fourth powers and the weights fit one entry
@@ -123,6 +123,7 @@ class WeightedSummary(SingleRound):
                 "Values beyond the declared bounds count as the bounds.",
             ),
             {"kind": "points", "x": "column", "y": "mean", "title": "Means"},
+            about=dict.fromkeys(("mean", "sd"), name_about(population=self.population)),
         )
 
     def _describe(self, column: NumberColumn, measured: Measured, missing: Measured) -> dict[str, Estimate]:

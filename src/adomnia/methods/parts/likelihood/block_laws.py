@@ -15,12 +15,12 @@ import numpy as np
 
 from adomnia.methods.column_bins import ColumnBins, split_evenly
 from adomnia.methods.contract import NumberColumn
-from adomnia.methods.parts.likelihood.block_functions import LOCATED, POWERS
 from adomnia.methods.parts.likelihood.families import solve_shape
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import call, number
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.polynomials import Polynomial
+from adomnia.privacy.transforms.block_functions import LOCATED, POWERS
 from adomnia.privacy.vectors import Variable, Vector
 from adomnia.statistics.contract import Floats
 

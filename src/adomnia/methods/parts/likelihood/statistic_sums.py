@@ -16,13 +16,13 @@ import numpy as np
 
 from adomnia.methods.contract import BadArgument, NumberColumn
 from adomnia.methods.parts.likelihood.families import FAMILIES, ExponentialFamily
-from adomnia.privacy.aggregates import Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import call, number
 from adomnia.privacy.keys import Bucket, Key
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
+from adomnia.privacy.scans import Total
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.bernstein import bernstein_vector
 from adomnia.statistics.contract import Floats, Measured

@@ -19,10 +19,10 @@ from adomnia.distributions.margins import deviations
 from adomnia.mechanisms.interval import find_alpha
 from adomnia.methods.contract import NumberColumn
 from adomnia.methods.parts.describe.noisy_ratios import NoisyRatio
-from adomnia.privacy.aggregates import Total
 from adomnia.privacy.keys import Key
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
+from adomnia.privacy.scans import Total
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.bernstein import bernstein_vector
 from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured

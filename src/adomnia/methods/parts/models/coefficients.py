@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from adomnia.methods.contract import Parameter
 from adomnia.methods.parts.models.design import Design
-from adomnia.statistics.contract import Bounds, Estimate, Fact, Floats, ResultTable
+from adomnia.statistics.contract import Bounds, Estimate, Fact, Floats, ResultTable, name_about
 from adomnia.statistics.p_values import EXPLAINED, bound_p_values, say_p_value
 
 RETURNS = {
@@ -70,6 +70,7 @@ class Coefficients:
                 "p_value": lambda: bound_p_values(self._reply(lambda: _two_sided(statistic))()),
             },
             model=self._describe(kind, inference),
+            about=name_about(population=inference == "population"),
         )
 
     def _bound(self, confidence: float, cells: int) -> Bounds:

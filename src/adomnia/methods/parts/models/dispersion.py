@@ -9,12 +9,12 @@ from fractions import Fraction
 from math import floor, log2
 from typing import TYPE_CHECKING, cast
 
-from adomnia.privacy.aggregates import Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price
 from adomnia.privacy.expressions import Expression, call, number
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
+from adomnia.privacy.scans import Total
 from adomnia.statistics.contract import Measure, Measured
 
 if TYPE_CHECKING:

@@ -23,10 +23,10 @@ from adomnia.methods.parts.models.blocks import BOX_VARIABLES, Block, Cells, Cor
 from adomnia.methods.parts.models.design import Design, Levels, Powers
 from adomnia.methods.parts.models.formula import ARGUMENT
 from adomnia.methods.sampling_weights import SamplingWeights
-from adomnia.privacy.aggregates import Aggregate, Rows
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
+from adomnia.privacy.scans import Aggregate, Rows
 from adomnia.privacy.vectors import Variable, Vector
 from adomnia.statistics.contract import Floats, Measured
 

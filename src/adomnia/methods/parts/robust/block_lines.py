@@ -6,11 +6,11 @@ from itertools import product
 from typing import ClassVar
 
 from adomnia.methods.contract import NumberColumn
-from adomnia.privacy.aggregates import Average, OwnSpread
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Expression, call, number
 from adomnia.privacy.keys import Blocks
 from adomnia.privacy.relations import OwnValue, PerBlock, Relation, Select, Selected, Where
+from adomnia.privacy.scans import Average, OwnSpread
 
 _STEP = Fraction(1, 2**30)  # of the bounds: what is multiplied is rounded to it, and stays exact over 2**48 rows
 _STILL = Fraction(1, 2**40)  # variance of the predictor, in squared bounds, at which rounding would be the slope

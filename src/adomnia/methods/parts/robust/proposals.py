@@ -16,10 +16,10 @@ from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import NumberColumn
 from adomnia.methods.parts.describe.rounds import SeveralRounds
 from adomnia.methods.parts.robust.composition import Allowance, Flow
-from adomnia.privacy.aggregates import NonNull, Proposal
 from adomnia.privacy.events import Approximate, Composed, Concentrated, Price
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
+from adomnia.privacy.scans import NonNull, Proposal
 from adomnia.statistics.contract import Measure, Measured
 
 QUARTILES = (Fraction(1, 4), Fraction(3, 4))

@@ -14,12 +14,12 @@ from adomnia.methods.parts.robust.counted_quantiles import CountedQuantile, Tree
 from adomnia.methods.parts.robust.expected_errors import WAYS, WITH_INTERVAL, QuantileFacts, compare, count_levels, say
 from adomnia.methods.stacking import stack_estimates
 from adomnia.methods.supposition import SUPPOSED_ROWS
-from adomnia.privacy.aggregates import Histogram, Rows
 from adomnia.privacy.events import Price
 from adomnia.privacy.kinds import LATER
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
-from adomnia.statistics.contract import Estimate, Measure, Measured, ResultTable, Round, Steps
+from adomnia.privacy.scans import Histogram, Rows
+from adomnia.statistics.contract import Estimate, Measure, Measured, ResultTable, Round, Steps, name_about
 from adomnia.statistics.population.quantile import PopulationQuantile, with_ladder
 from adomnia.statistics.quantile import VALUE_ALONE, Quantile, estimate_chosen
 
@@ -148,7 +148,10 @@ class QuantilesByWay(Analysis):
         told = describe_inference(population=self.population) if self.way in WITH_INTERVAL else NO_INTERVAL
         estimate = self._counted(*measured) if self.way in ("tree", "histogram") else self._read(*measured)
         figure = {"kind": "points", "x": "prob", "y": "estimate"}
-        return ResultTable({"prob": tuple(map(float, self.probs))}, {"estimate": estimate}, (told,), figure)
+        about = name_about(population=self.population) if self.way in WITH_INTERVAL else None
+        return ResultTable(
+            {"prob": tuple(map(float, self.probs))}, {"estimate": estimate}, (told,), figure, about=about
+        )
 
     def _read(self, measured: Measured) -> Estimate:
         return self._bracketed(measured) if self.way == "brackets" else self._chosen(measured)

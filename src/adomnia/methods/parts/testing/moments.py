@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from adomnia.distributions.simulations import Generator, draw_again
 from adomnia.methods.contract import NumberColumn
-from adomnia.privacy.aggregates import Total
 from adomnia.privacy.keys import Key
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
+from adomnia.privacy.scans import Total
 from adomnia.statistics.bernstein import bernstein_vector
 from adomnia.statistics.contract import Bounds, Floats, Measured
 

@@ -20,11 +20,11 @@ from adomnia.methods.parts.describe.cut_quantiles import Flow
 from adomnia.methods.parts.describe.cuts import Cutting, is_whole
 from adomnia.methods.parts.describe.rounds import split_cells
 from adomnia.noise import Integers
-from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.events import Price, Pure
 from adomnia.privacy.keys import Key
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
+from adomnia.privacy.scans import Rows
 from adomnia.statistics.contract import Floats, Measure, Measured
 
 # Of the price: the number of rows, the values chosen by rank, the counts between cuts.

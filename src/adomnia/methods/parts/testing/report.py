@@ -66,6 +66,7 @@ def tabulate_test(  # noqa: PLR0913 - the columns of a table
         notes=(ABOUT_POPULATION, *notes, SIMULATED, NOISY_ROWS),
         figure={"kind": "points", "x": "term", "y": "estimate"},
         facts={"statistic": first(statistic), "p_value": first(p_value)},
+        about="population",
     )
 
 

@@ -1,0 +1,1 @@
+"""What is computed from exact integers before noise, by public facts alone."""

@@ -1,0 +1,53 @@
+"""What a row can add to an aggregate."""
+
+from __future__ import annotations
+
+from math import inf
+
+import pytest
+
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.expressions import Column, number
+from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
+from adomnia.privacy.scans import Average, DistinctValues, NonNull, OwnExtreme, People, Rows, Total
+
+AGE = Column("age", Quantity())
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "centre", "magnitude"),
+    [(0, 120, 0, 120), (-5, 3, 0, 5), (0, 120, 60, 60), (0, 120, 100, 100), (10, 20, 0, 20), (10, 20, 30, 20)],
+)
+def test_a_row_moves_a_sum_by_its_distance_from_the_centre(lower, upper, centre, magnitude):
+    assert Total(AGE, Numbers.integers(lower, upper), centre).magnitude == magnitude
+
+
+def test_a_sum_that_no_row_can_move_still_gets_noise():
+    assert Total(number(0), Numbers.integers(0, 0)).magnitude == 1
+    assert Total(number(7), Numbers.integers(7, 7), centre=7).magnitude == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "most"), [(Text(("a", "b", "c")), 3), (Boolean(), 2), (Text(), inf), (Quantity(), inf), (Day(), inf)]
+)
+def test_there_are_as_many_different_values_as_are_declared(kind, most):
+    assert DistinctValues(Column("x", kind)).most == most
+
+
+def test_aggregates_are_values():
+    domain = Numbers.integers(0, 9)
+    person = Column("person_id", Identity(person=True), source="v", optional=True)
+    aggregates = [
+        Rows(),
+        NonNull(AGE),
+        Total(AGE, domain),
+        Total(AGE, domain, 1),
+        People(),
+        People(person),
+        Average(AGE, domain),
+        OwnExtreme(AGE, greatest=True),
+        OwnExtreme(AGE, greatest=False),
+        DistinctValues(AGE),
+    ]
+    assert len(set(aggregates)) == len(aggregates)
+    assert Total(AGE, domain) == Total(AGE, Numbers.integers(0, 9), 0)

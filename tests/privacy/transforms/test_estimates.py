@@ -1,0 +1,140 @@
+"""Estimates of blocks: how far they move where those of one block become any others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import product
+from typing import ClassVar
+
+import pytest
+
+from adomnia.engines.check import estimate_sensitivity
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.expressions import Column
+from adomnia.privacy.keys import Blocks, Bucket
+from adomnia.privacy.kinds import Quantity
+from adomnia.privacy.polynomials import constant, variable
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import MOST_ROWS, Private
+from adomnia.privacy.scans import Rows, values_of
+from adomnia.privacy.transforms.estimates import MOST_STEPS, EstimateCounts, EstimateMoments, furthest_step
+from adomnia.privacy.vectors import Variable, Vector
+
+DOMAIN = Numbers.integers(0, 10)
+VALUE = Column("x", Quantity(Fraction(0), Fraction(10), True), DOMAIN)
+SUMS = Vector((Variable(VALUE, DOMAIN),), (constant(1, 1), variable(0, 1)))
+PEOPLE = Private("people", 3, (VALUE,))
+# Even and odd widths, off the origin, of one step, and with bounds that are no multiples.
+SMALL = [(0, 1), (0, 2), (-3, 4), (5, 12), (-9, -2), (Fraction(-1, 2), Fraction(13, 2))]
+
+
+@dataclass(frozen=True)
+class Nothing:
+    tag: ClassVar[str] = "Nothing"
+
+    def estimate(self, sums):
+        return sums * 1.0
+
+
+def moments(*bounds, step=1):
+    return EstimateMoments(SUMS, Nothing(), tuple(Numbers(*ends, step) for ends in bounds))
+
+
+def counts(*bounds):
+    return EstimateCounts(SUMS, Nothing(), tuple(Numbers(*ends, 1) for ends in bounds))
+
+
+def moments_at(domain, step):
+    away = step - domain.middle
+    return away, away**2 // (2 * furthest_step(domain))
+
+
+def moves_of(domain):
+    """Every move of one block, by the definition."""
+    steps = range(domain.grid_lower, domain.grid_upper + 1)
+    for before, after in product(steps, steps):
+        yield [abs(one - two) for one, two in zip(moments_at(domain, before), moments_at(domain, after), strict=True)]
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize("bounds", [*SMALL, *((0, width) for width in range(3, 60))])
+def test_values_and_shortened_squares_move_no_further_than_values_alone(bounds):
+    stated = moments(bounds).move
+    found = list(moves_of(moments(bounds).domains[0]))
+    assert max(map(sum, found)) <= stated.l1 == 2 * furthest_step(moments(bounds).domains[0])
+    assert max(one**2 + two**2 for one, two in found) <= stated.l2_squared
+    assert max(map(max, found)) <= stated.linf
+    # An odd width has no middle on the grid, and one step more is paid for.
+    assert max(map(sum, found)) >= stated.l1 - 1
+
+
+def test_parameters_move_together():
+    stated = moments((0, 2), (0, 10)).move
+    assert (stated.l1, stated.l2_squared, stated.linf, stated.monotone) == (12, 104, 10, False)
+
+
+@pytest.mark.parametrize("parameters", [1, 2, 5])
+def test_a_block_leaves_one_count_of_each_parameter_for_another(parameters):
+    stated = counts(*[(0, 9)] * parameters).move
+    assert (stated.l1, stated.l2_squared, stated.linf) == (2 * parameters, 2 * parameters, 1)
+    assert not stated.monotone  # a person who comes lowers a count
+
+
+@pytest.mark.parametrize("estimates", [moments(*SMALL), counts(*SMALL), *(moments((0, 2**power)) for power in (5, 16))])
+def test_the_second_look_derives_the_same(estimates):
+    derived, stated = estimate_sensitivity(estimates), estimates.move
+    assert derived.l1 <= stated.l1
+    assert derived.l2_squared <= stated.l2_squared
+    assert derived.linf <= stated.linf
+    assert derived.monotone is stated.monotone is False
+
+
+@pytest.mark.parametrize("rows", [1, 3, MOST_ROWS])
+def test_a_query_of_estimates_moves_as_they_do_however_many_rows_a_person_has(rows):
+    asked = Query(replace(PEOPLE, rows_per_person=rows), (Blocks(7),), moments((0, 4)))
+    assert asked.sensitivity() == asked.aggregate.move
+    assert asked.inner == replace(asked, aggregate=SUMS)
+    assert asked.inner.inner is asked.inner
+    assert (asked.shape, asked.result_shape, asked.form) == ((7,), (2,), "cells")
+    assert asked.largest == asked.inner.largest
+    assert asked.scan != asked.inner.scan
+    assert values_of(asked.aggregate) == (VALUE,)
+
+
+def test_rows_of_a_block_may_be_counted_at_each_step_of_a_variable():
+    counted = Variable(VALUE, DOMAIN)
+    asked = Query(PEOPLE, (Blocks(7),), EstimateMoments(counted, Nothing(), (DOMAIN,)))
+    assert asked.inner == Query(PEOPLE, (Blocks(7), Bucket(VALUE, DOMAIN, VALUE)), Rows())
+    assert asked.sensitivity() == EstimateMoments(SUMS, Nothing(), (DOMAIN,)).move
+    assert asked.largest == asked.inner.largest
+    assert values_of(asked.aggregate) == (VALUE,)
+
+
+@pytest.mark.parametrize("keys", [(), (Blocks(7), Blocks(7))])
+def test_estimates_are_of_one_division_into_blocks(keys):
+    with pytest.raises(ValueError, match="must be blocks of people"):
+        Query(PEOPLE, keys, moments((0, 4)))
+
+
+@pytest.mark.parametrize(
+    ("domains", "why"),
+    [
+        ((), "between 1 and 16"),
+        ((DOMAIN,) * 17, "between 1 and 16"),
+        ((Numbers.integers(3, 3),), "steps within"),
+        ((Numbers.integers(0, MOST_STEPS + 1),), "steps within"),
+        ((Numbers.integers(2**50, 2**50 + 2),), "steps within"),
+    ],
+)
+def test_grids_that_doubles_do_not_hold_are_refused(domains, why):
+    with pytest.raises(ValueError, match=why):
+        EstimateMoments(SUMS, Nothing(), domains)
+
+
+def test_supposed_blocks_spread_about_the_middle():
+    assert moments((0, 70)).suppose(100) == [0, 100 * (70**2 // (49 * 70))]
+    supposed = counts((0, 99), (0, 1)).suppose(1000)
+    assert len(supposed) == counts((0, 99), (0, 1)).results == 102
+    assert abs(sum(supposed[:100]) - 1000) < 10
+    assert supposed.index(max(supposed[:100])) == 49

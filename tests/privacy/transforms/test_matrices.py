@@ -1,0 +1,157 @@
+"""Combinations of counts: by the definition of a Kronecker product, and column by column."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adomnia.plans.canonical import canonical
+from adomnia.privacy.expressions import Column
+from adomnia.privacy.kinds import Boolean, Text
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import MOST_ROWS, Private
+from adomnia.privacy.scans import values_of
+from adomnia.privacy.sensitivity import Sensitivity
+from adomnia.privacy.transforms.matrices import Combination, Matrix
+from kit.searches import examples
+
+SEX, MEMBER = Column("sex", Text(("F", "M", "X"))), Column("member", Boolean())
+VISITS = Private("visits", 10, (SEX, MEMBER))
+
+
+@st.composite
+def combinations(draw):
+    """One to three blocks of factors that divide the cells alike."""
+    sizes = draw(st.lists(st.integers(1, 3), min_size=1, max_size=3))
+    blocks = draw(
+        st.lists(
+            st.tuples(
+                *(
+                    st.lists(
+                        st.lists(st.integers(-4, 4), min_size=size, max_size=size).filter(any), min_size=1, max_size=3
+                    ).map(Matrix.dense)
+                    for size in sizes
+                )
+            ),
+            min_size=1,
+            max_size=3,
+        )
+    )
+    return Combination(tuple(blocks))
+
+
+def dense(matrix):
+    """All its numbers."""
+    found = np.zeros((len(matrix.rows), matrix.columns), dtype=object)
+    for place, row in enumerate(matrix.rows):
+        for column, coefficient in row:
+            found[place, column] = coefficient
+    return found
+
+
+def whole(combination):
+    """The matrix that is applied, by the definition of a Kronecker product."""
+    blocks = []
+    for factors in combination.blocks:
+        small = [dense(factor) for factor in factors]
+        rows = product(*(range(len(each)) for each in small))
+        columns = list(product(*(range(each.shape[1]) for each in small)))
+        blocks += [
+            [int(np.prod([each[r, c] for each, r, c in zip(small, row, column, strict=True)])) for column in columns]
+            for row in rows
+        ]
+    return np.array(blocks, dtype=object)
+
+
+@given(combinations())
+@settings(max_examples=examples(100), deadline=None)
+def test_one_row_moves_the_results_by_the_worst_column(combination):
+    matrix = whole(combination)
+    assert matrix.shape == (combination.results, combination.columns)
+    row = combination.row
+    assert row.l1 == max(sum(map(abs, column)) for column in matrix.T)
+    assert row.l2_squared == max(sum(each**2 for each in column) for column in matrix.T)
+    assert row.linf == combination.magnitude == max(map(abs, matrix.flat))
+    assert not row.monotone or min(matrix.flat) >= 0
+
+
+def test_norms_are_those_of_columns_and_not_of_rows():
+    tall = Combination(((Matrix.dense([[1], [2], [-3]]),),))
+    assert tall.row == Sensitivity(6, 14, 3)
+    wide = Combination(((Matrix.dense([[1, 2, 3]]),),))
+    assert wide.row == Sensitivity(3, 9, 3, monotone=True)
+
+
+def test_two_marginals_of_a_million_cells_move_by_two():
+    sizes = (100, 100, 100)
+    marginals = Combination(
+        tuple(
+            tuple(Matrix.identity(size) if place in kept else Matrix.total(size) for place, size in enumerate(sizes))
+            for kept in ((0, 1), (2,))
+        )
+    )
+    assert (marginals.columns, marginals.results) == (10**6, 10_100)
+    assert marginals.row == Sensitivity(2, 2, 1, monotone=True)
+
+
+def test_a_query_of_combinations_has_as_many_cells():
+    both = Combination(((Matrix.identity(3), Matrix.dense([[1, -1]])),))
+    query = Query(VISITS, (SEX, MEMBER), both)
+    assert (query.shape, query.result_shape, query.columns) == ((3, 2), (3,), 1)
+    assert query.sensitivity() == Sensitivity(10, 100, 10, monotone=False)
+    assert query.largest == MOST_ROWS
+    assert Query(VISITS, (SEX, MEMBER), Combination(((Matrix.dense([[1] * 5 + [7]]),),))).largest == 7 * MOST_ROWS
+    with pytest.raises(ValueError, match="must number 6, as combined, got 3"):
+        Query(VISITS, (SEX,), both)
+    assert values_of(both) == ()
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows", "error", "reason"),
+    [
+        (2, (((0, 1.0),),), TypeError, "of integers"),
+        (2, (((True, 1),),), TypeError, "of integers"),
+        (2, (), ValueError, "an entry each"),
+        (2, (((0, 1),), ()), ValueError, "an entry each"),
+        (2, (((0, 0),),), ValueError, "must not be 0"),
+        (2, (((1, 1), (0, 1)),), ValueError, "in the order"),
+        (2, (((1, 1), (1, 1)),), ValueError, "in the order"),
+        (2, (((2, 1),),), ValueError, "must number 2"),
+        (2, (((-1, 1),),), ValueError, "must number 2"),
+    ],
+)
+def test_a_matrix_is_written_in_one_way_only(columns, rows, error, reason):
+    with pytest.raises(error, match=reason):
+        Matrix(columns, rows)
+
+
+def test_equal_combinations_have_one_identity():
+    one, other = Matrix.identity(2), Matrix.dense([[1, 0], [0, 1]])
+    assert canonical(Combination(((one,),))) == canonical(Combination(((other,),)))
+    assert canonical(Combination(((one,),))) != canonical(Combination(((Matrix.total(2),),)))
+
+
+@pytest.mark.parametrize(
+    ("blocks", "reason"),
+    [
+        ((), "the same numbers of columns"),
+        (((Matrix.identity(2),), (Matrix.identity(3),)), "the same numbers of columns"),
+        (((Matrix.identity(2), Matrix.identity(3)), (Matrix.identity(6),)), "the same numbers of columns"),
+        (((Matrix.total(1025), Matrix.total(1024)),), "cells and results"),
+        (((Matrix.dense([[1]] * 1025), Matrix.dense([[1]] * 1024)),), "cells and results"),
+        (((Matrix.dense([[2**40]]), Matrix.dense([[-(2**39)]])),), r"within 2\*\*78"),
+    ],
+)
+def test_combinations_beyond_the_limits_are_refused(blocks, reason):
+    with pytest.raises(ValueError, match=reason):
+        Combination(blocks)
+
+
+def test_a_combination_that_takes_too_many_products_on_the_way_is_refused():
+    tall = Matrix(1, tuple(((0, 1),) for _ in range(2**13)))
+    with pytest.raises(ValueError, match="products a factor"):
+        Combination(((tall, Matrix.total(2**13)),))
