@@ -114,7 +114,7 @@ def _reword(error: AdomniaError) -> AdomniaError:
 
 
 def _printable(text: str) -> str:
-    from adomnia.cli.pages import printable
+    from adomnia.tables import printable
 
     return printable(text)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import isfinite
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from adomnia.messages.references import Reference
     from adomnia.messages.texts import Fact, Part
 
-__all__ = ["TEMPLATES", "Note", "NoteTemplate", "note_of", "note_record", "read_note"]
+__all__ = ["TEMPLATES", "Note", "NoteTemplate", "define_note", "note_of", "note_record", "read_note"]
 
 TEMPLATES: dict[str, NoteTemplate] = {}
 """All templates by their codes, each as soon as the module is loaded that tells it."""
@@ -72,6 +73,11 @@ class NoteTemplate:
                 yield self.references[name] if name in self.references else _write_fact(facts[name], form or "")
 
 
+def define_note(code: str, text: str) -> Note:
+    """The note of a template that names no facts."""
+    return NoteTemplate(code, text)()
+
+
 def _write_fact(fact: Fact, form: str) -> str:
     if form == "s":
         return "" if fact == 1 else "s"
@@ -80,7 +86,13 @@ def _write_fact(fact: Fact, form: str) -> str:
 
 def note_record(note: Note, surface: Surface = Surface.PYTHON) -> dict[str, Any]:
     """A note as plain data, its sentence in the words of a surface."""
-    return {"code": note.code, "says": show(note, surface), "facts": dict(note.facts)}
+    facts = {name: _bound(fact) for name, fact in note.facts.items()}
+    return {"code": note.code, "says": show(note, surface), "facts": facts}
+
+
+def _bound(fact: Fact) -> Fact:
+    """What JSON has: numbers have an end."""
+    return str(fact) if isinstance(fact, float) and not isfinite(fact) else fact
 
 
 def note_of(record: str | Mapping[str, Any]) -> Note:

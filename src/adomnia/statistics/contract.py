@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from adomnia.mechanisms.contract import Noise, Numeric
 from adomnia.mechanisms.registry import EARLIER, NUMERIC, find_noise
+from adomnia.messages.notes import Note
 from adomnia.noise import Integers
 from adomnia.privacy.events import AnyPrice, Approximate, Composed, Price
 from adomnia.privacy.hashing import hashed_once
@@ -156,7 +157,7 @@ class ResultTable:
 
     labels: Mapping[str, tuple[Label, ...]]
     estimates: Mapping[str, Estimate]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     figure: Mapping[str, Any] = field(default_factory=dict)
     facts: Mapping[str, Callable[[], Sequence["Fact"]]] = field(default_factory=dict)
     model: Mapping[str, Any] = field(default_factory=dict)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
-from starlette.responses import Response
+from starlette.responses import Response  # noqa: TC002 - FastAPI reads the annotations
 
 from adomnia.api.encoding import Pieces, encode_json
-from adomnia.api.free_work import ask_free
-from adomnia.api.replies import EncodedReply, PiecewiseResponse, encode_within
+from adomnia.api.free_work import ask_session
 from adomnia.api.requests import services_of, visitor_of
 from adomnia.api.routes.questions import QuestionJob
 from adomnia.releases.archive import pack_archive
@@ -17,8 +16,6 @@ from adomnia.releases.store import ReleaseEntry
 from adomnia.wire.releases import ZIP, AskRelease, release_record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from adomnia.api.requests import Visit
     from adomnia.session.contract import Session
 
@@ -41,7 +38,7 @@ async def list_all(dataset: str, request: Request) -> Response:
     def ask(session: Session) -> Pieces:
         return [encode_json({"releases": [release_record(each) for each in session.releases()]})]
 
-    return await _ask(request, dataset, ask)
+    return await ask_session(request, dataset, ask, None)
 
 
 async def describe(dataset: str, release: str, request: Request) -> Response:
@@ -50,7 +47,7 @@ async def describe(dataset: str, release: str, request: Request) -> Response:
     def ask(session: Session) -> Pieces:
         return [encode_json(release_record(ReleaseEntry.of(session.open_release(release))))]
 
-    return await _ask(request, dataset, ask)
+    return await ask_session(request, dataset, ask, None)
 
 
 async def download(dataset: str, release: str, request: Request) -> Response:
@@ -59,17 +56,4 @@ async def download(dataset: str, release: str, request: Request) -> Response:
     def ask(session: Session) -> Pieces:
         return [pack_archive(session.open_release(release))]
 
-    return await _ask(request, dataset, ask, ZIP)
-
-
-async def _ask(
-    request: Request, dataset: str, ask: Callable[[Session], Pieces], form: str = "application/json"
-) -> Response:
-    """Ask for what was paid for before: it is as large as that."""
-    memory = services_of(request).answer_memory
-
-    def encode(visit: Visit) -> EncodedReply:
-        return encode_within(memory, lambda: ask(visit.session), form)
-
-    reply = await ask_free(request, dataset, encode, None)
-    return reply if isinstance(reply, Response) else PiecewiseResponse(reply)
+    return await ask_session(request, dataset, ask, None, ZIP)

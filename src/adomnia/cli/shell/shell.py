@@ -23,6 +23,7 @@ from adomnia.messages.surfaces import Surface
 from adomnia.pricing.bills import format_cost
 from adomnia.privacy.amounts import show_down
 from adomnia.session.explanation import Explanation
+from adomnia.tables import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -192,7 +193,7 @@ class Shell:
         pages.show(bills.expectations(quote), "", *lines, *quote.warnings, *quote.vacuous, cost)
 
     def _tell(self, error: AdomniaError, statement: WrittenStatement) -> None:
-        typer.echo(pages.printable(describe_error(error, statement, self.surface)), err=True)
+        typer.echo(printable(describe_error(error, statement, self.surface)), err=True)
         if self.pending is not None:
             typer.echo(self._say_how_to_ask_again(self.pending, error), err=True)
 

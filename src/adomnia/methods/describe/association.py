@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import SingleRound, keys_of
 from adomnia.methods.contract import BY, INFERENCE, Arguments, BadArgument, Factor, Frame, Method
 from adomnia.methods.describe.crosstab import COLUMN, ROW, read_factors
@@ -27,6 +28,7 @@ _MOST_ROWS = 2**40  # of a table that is drawn
 _MOST_CELLS = 400
 _PAIR = 2
 _TINY = 1e-9
+_SIMULATED = define_note("v_simulated", "Intervals of V and of contingency are simulated.")
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ class Association(SingleRound):
         return ResultTable(
             {"measure": tuple(measures)},
             {"estimate": stack_estimates(list(measures.values()))},
-            (describe_inference(population=self.population), "Intervals of V and of contingency are simulated."),
+            (describe_inference(population=self.population), _SIMULATED),
             {"kind": "points", "x": "measure", "y": "estimate"},
             about=name_about(population=self.population),
         )

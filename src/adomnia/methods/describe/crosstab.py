@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import (
     BY,
@@ -33,6 +34,7 @@ from adomnia.privacy.scans import Aggregate, Rows
 from adomnia.statistics.contract import Estimate, Floats, Measured, ResultTable, name_about
 
 ALL = "(all)"
+_MARGINS = define_note("margins", f"Rows and columns called {ALL} are margins.")
 _SHARES = ("share", "row_share", "column_share")
 _MOST_CELLS = 10_000
 
@@ -78,7 +80,7 @@ class Crosstab(SingleRound):
                 COUNTS_NOTE,
                 *([] if self.weights is None else [WEIGHTED_NOTE]),
                 note_shares(population=self.population),
-                f"Rows and columns called {ALL} are margins.",
+                _MARGINS,
             ),
             {"kind": "heat", "x": "column", "y": "row", "value": "count"},
             about=dict.fromkeys(_SHARES, name_about(population=self.population)),

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, INFERENCE, Arguments, Factor, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.parts.describe.bins import EqualBins
@@ -19,6 +20,10 @@ from adomnia.privacy.scans import Rows
 from adomnia.statistics.brackets import isotonic
 from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, ResultTable, name_about
 
+_BAND = define_note(
+    "curve_in_band",
+    "All intervals of a curve hold at once, however many there are: they are its band, which is simulated.",
+)
 _DRAWS = 1000
 _MOST_ROWS = 2**40  # that are drawn again
 
@@ -58,7 +63,7 @@ class Ecdf(SingleRound):
             {"estimate": curve.estimate()},
             (
                 describe_inference(population=self.population),
-                "All intervals of a curve hold at once, however many there are: they are its band, which is simulated.",
+                _BAND,
             ),
             {"kind": "steps", "x": "x", "y": "estimate"},
             about=name_about(population=self.population),

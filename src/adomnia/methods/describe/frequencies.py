@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.messages.notes import Note, define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, INFERENCE, Arguments, Factor, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.parts.describe.counted_shares import NoisyCounts
@@ -20,10 +21,13 @@ from adomnia.privacy.relations import Relation
 from adomnia.privacy.scans import Aggregate, Rows
 from adomnia.statistics.contract import Estimate, Measured, ResultTable, name_about
 
-COUNTS_NOTE = "Counts are about the data."
+COUNTS_NOTE = define_note("counts_about_data", "Counts are about the data.")
 _SHARES = {
-    True: "Shares are about the population that the people are a sample of: intervals allow for sampling and noise.",
-    False: "Shares are about the data: intervals allow for noise alone.",
+    True: define_note(
+        "shares_about_population",
+        "Shares are about the population that the people are a sample of: intervals allow for sampling and noise.",
+    ),
+    False: define_note("shares_about_data", "Shares are about the data: intervals allow for noise alone."),
 }
 
 
@@ -75,7 +79,7 @@ class Frequencies(SingleRound):
         return counted.estimate(), counted.share_of(whole, population=self.population)
 
 
-def note_shares(*, population: bool) -> str:
+def note_shares(*, population: bool) -> Note:
     """What the intervals of shares are about."""
     return _SHARES[population]
 

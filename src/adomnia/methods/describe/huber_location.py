@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.messages.notes import Note, NoteTemplate
 from adomnia.methods.contract import INFERENCE, Arguments, Frame, Method, Parameter
 from adomnia.methods.parts.describe.cut_quantiles import Flow
 from adomnia.methods.parts.describe.noisy_ratios import NoisyRatio
@@ -52,6 +53,13 @@ class Window:
     def residual(self, value: Expression) -> Expression:
         """How far a value is from the centre, in reaches."""
         return call("*", call("-", value, _write(self.centre)), number(1 / self.reach))
+
+
+_RELEASED = NoteTemplate(
+    "released_scale",
+    "The released scale is {scale:.6g}: values farther than {reach:.6g} from the location count as that far. The "
+    "interval is about the location at this scale.",
+)
 
 
 @dataclass(frozen=True)
@@ -128,12 +136,8 @@ class HuberLocation(Robust):
 
         return Estimate(np.clip(centre + reach * found.values, *limits), interval, "Newton's steps on noisy sums")
 
-    def _describe(self, window: Window) -> str:
-        scale = float(window.reach / self.k)
-        return (
-            f"The released scale is {scale:.6g}: values farther than {float(window.reach):.6g} from the location count "
-            "as that far. The interval is about the location at this scale."
-        )
+    def _describe(self, window: Window) -> Note:
+        return _RELEASED(scale=float(window.reach / self.k), reach=float(window.reach))
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.messages.notes import NoteTemplate
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import (
     BY,
@@ -29,7 +30,9 @@ from adomnia.privacy.relations import Relation
 from adomnia.privacy.scans import Rows
 from adomnia.statistics.contract import Bounds, Estimate, Measured, ResultTable, name_about
 
-_SELECTED = "Intervals of counts and shares allow for the choice among {:,} candidates."
+_SELECTED = NoteTemplate(
+    "chosen_among", "Intervals of counts and shares allow for the choice among {candidates:,} candidates."
+)
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,7 @@ class Modes(SingleRound):
         return ResultTable(
             {"rank": tuple(range(1, self.top + 1))},
             {"count": _after_choice(counted.estimate(), many), "share": _after_choice(share, many)},
-            (COUNTS_NOTE, note_shares(population=self.population), _SELECTED.format(many)),
+            (COUNTS_NOTE, note_shares(population=self.population), _SELECTED(candidates=many)),
             {"kind": "bars", "x": "value", "y": "count"},
             {"value": lambda: tuple(value for value, _ in held), "upper": lambda: tuple(upper for _, upper in held)},
             about={"share": name_about(population=self.population)},

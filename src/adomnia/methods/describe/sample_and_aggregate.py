@@ -10,6 +10,7 @@ import numpy as np
 from adomnia.distributions.margins import deviations
 from adomnia.errors import Refusal
 from adomnia.mechanisms.interval import find_alpha
+from adomnia.messages.notes import NoteTemplate, define_note
 from adomnia.methods.analysis import SingleRound
 from adomnia.methods.contract import INFERENCE, Arguments, Factor, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.describe.quantiles import BOUNDS_NOTE, find_quantiles
@@ -56,7 +57,7 @@ class BlockAverage(SingleRound):
     def tabulate(self, *measured: Measured) -> ResultTable:
         estimate = self._infer(measured[0]) if self.population else self._describe(measured[0])
         about = [describe_inference(population=self.population), *([_UNEVEN] if self.population else [])]
-        notes = (*about, *_tell_blocks(self.blocks), _EMPTY)
+        notes = (*about, _BLOCKS(blocks=self.blocks), _BIASED, _EMPTY)
         labels, inference = {"column": (self.column.name,)}, name_about(population=self.population)
         return ResultTable(labels, {"estimate": estimate}, notes, _FIGURE, about=inference)
 
@@ -122,20 +123,24 @@ class BlockMedian(Robust):
 
     def steps(self, price: Price) -> Steps:
         (found,) = yield from find_quantiles(self, (_HALF,), price)
-        return self.tabulate(estimate_quantiles(found), *_tell_blocks(self.blocks), BOUNDS_NOTE)
+        return self.tabulate(estimate_quantiles(found), _BLOCKS(blocks=self.blocks), _BIASED, BOUNDS_NOTE)
 
 
-_EMPTY = "A block without a value counts as the middle of the bounds."
-_UNEVEN = (
-    "They take the numbers of blocks for nearly normal: too short where only a few of few blocks differ from others."
+_EMPTY = define_note("empty_blocks_in_middle", "A block without a value counts as the middle of the bounds.")
+_UNEVEN = define_note(
+    "blocks_nearly_normal",
+    "They take the numbers of blocks for nearly normal: too short where only a few of few blocks differ from others.",
 )
 
 
-def _tell_blocks(blocks: int) -> tuple[str, str]:
-    return (
-        f"It is about what is computed in each of {blocks:,} blocks, each of about 1/{blocks:,} of the people.",
-        "What is biased where people are few is as biased here: mostly by a part that grows with blocks / people.",
-    )
+_BLOCKS = NoteTemplate(
+    "made_of_blocks",
+    "It is about what is computed in each of {blocks:,} blocks, each of about 1/{blocks:,} of the people.",
+)
+_BIASED = define_note(
+    "biased_as_blocks",
+    "What is biased where people are few is as biased here: mostly by a part that grows with blocks / people.",
+)
 
 
 def _build(frame: Frame, arguments: Arguments) -> BlockAverage | BlockMedian:

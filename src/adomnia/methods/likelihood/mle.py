@@ -10,6 +10,7 @@ import numpy as np
 
 from adomnia.distributions.margins import deviations
 from adomnia.mechanisms.interval import find_alpha
+from adomnia.messages.notes import Note, NoteTemplate, define_note
 from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.models.lm import list_facts
@@ -49,30 +50,44 @@ _LEAST_PEOPLE = 50.0
 _SEEN_MISFIT = 1.5  # times the variance that the law says: more is worth a word
 _CLEAR_SPREAD = 0.1  # of a variance: how little noise may be on it then
 
-_BLOCKS = "The law was fitted in {blocks:,} blocks of about {rows:,.0f} people each, and the fits were averaged."
-_LAW = "All figures take the law for granted; standard errors are from how far the blocks differ, and from the noise."
-_CLAMPED = "Values beyond {lower:g} and {upper:g} count as these."
-_EXCLUDED = "Rows that are not above 0 are left out: {family} is of numbers above 0."
-_HIDDEN = (
+_BLOCKS = NoteTemplate(
+    "law_fitted_in_blocks",
+    "The law was fitted in {blocks:,} blocks of about {rows:,.0f} people each, and the fits were averaged.",
+)
+_LAW = define_note(
+    "law_of_blocks_taken_for_granted",
+    "All figures take the law for granted; standard errors are from how far the blocks differ, and from the noise.",
+)
+_CLAMPED = NoteTemplate("counted_as_bounds", "Values beyond {lower:g} and {upper:g} count as these.")
+_EXCLUDED = NoteTemplate(
+    "not_positive_left_out", "Rows that are not above 0 are left out: {family} is of numbers above 0."
+)
+_HIDDEN = NoteTemplate(
+    "fits_hidden",
     "The noise hides where the fits of blocks lie, so that all that the bounds allow was averaged over: do not use the "
-    "estimate. {better}; more rows, a higher price or narrower bounds help here."
+    "estimate. {better}; more rows, a higher price or narrower bounds help here.",
 )
 # People at epsilon 1 from which the noise hid the blocks in none of 8 simulated tables, by the parameters of a law.
 _NEEDED = {1: 20_000, 2: 50_000, 5: 1_000_000}
 _NEEDED_BINS = 100_000  # of two parameters that are fitted to rows in bins
-_NEEDS = (
+_NEEDS = NoteTemplate(
+    "mle_needs_people",
     "mle needs about {people:,} people at epsilon 1 for {family}, and more in proportion at less. With fewer the noise "
-    "hides the fits, and the estimate is of no use. {better}."
+    "hides the fits, and the estimate is of no use. {better}.",
 )
-_OFF_LAW = (
+_OFF_LAW = define_note(
+    "average_of_fits",
     "mle averages the fits of small blocks. If values do not follow the law, that is not the fit to all rows: of"
-    " 100,000 lognormal values taken for normal, sigma was 1.71; maximum likelihood gives 2.14, fit_family 2.15."
+    " 100,000 lognormal values taken for normal, sigma was 1.71; maximum likelihood gives 2.14, fit_family 2.15.",
 )
-_MISFIT = (
+_MISFIT = NoteTemplate(
+    "law_may_not_hold",
     "The fits of blocks vary {times:.2g} times as much as the law says, so that it may not hold. Efficiency compares "
-    "with what the law says."
+    "with what the law says.",
 )
-_NO_REPLY = "No reply: the people are too few to be seen above the noise. Ask with a larger price."
+_NO_REPLY = define_note(
+    "people_lost", "No reply: the people are too few to be seen above the noise. Ask with a larger price."
+)
 
 
 @dataclass(frozen=True)
@@ -109,8 +124,8 @@ class Mle(SeveralRounds):
         return LAWS[self.family]
 
     @property
-    def caveats(self) -> tuple[str, ...]:
-        return _NEEDS.format(people=self._people_needed, family=self.family, better=self._better), _OFF_LAW
+    def caveats(self) -> tuple[Note, ...]:
+        return _NEEDS(people=self._people_needed, family=self.family, better=self._better), _OFF_LAW
 
     @property
     def _people_needed(self) -> int:
@@ -268,15 +283,15 @@ class Mle(SeveralRounds):
             about="population",
         )
 
-    def _notes(self, averages: "Averages") -> list[str]:
+    def _notes(self, averages: "Averages") -> list[Note]:
         chosen = averages.chosen
         lower, upper = float(self.bounds.lower), float(self.bounds.upper)
         return [
-            _BLOCKS.format(blocks=chosen.blocks, rows=averages.people / chosen.blocks),
-            _CLAMPED.format(lower=lower, upper=upper),
-            *([_EXCLUDED.format(family=self.family)] if self.excludes else []),
-            *([_HIDDEN.format(better=self._better)] if chosen.hidden else []),
-            *([_MISFIT.format(times=averages.misfit)] if averages.misfit else []),
+            _BLOCKS(blocks=chosen.blocks, rows=averages.people / chosen.blocks),
+            _CLAMPED(lower=lower, upper=upper),
+            *([_EXCLUDED(family=self.family)] if self.excludes else []),
+            *([_HIDDEN(better=self._better)] if chosen.hidden else []),
+            *([_MISFIT(times=averages.misfit)] if averages.misfit else []),
         ]
 
 

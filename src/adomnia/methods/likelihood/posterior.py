@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.mechanisms.interval import find_alpha
+from adomnia.messages.notes import Note, NoteTemplate, define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
 from adomnia.methods.parts.densities.sampling import require_one_row
@@ -28,12 +29,17 @@ _NUMBERS = 300  # that a group takes as long as, of those that are simulated els
 _QUARTILES = {"lower_quartile": 0.25, "median": 0.5, "upper_quartile": 0.75}
 _LEAST_SPREAD = 1e-9  # the smallest variance of values between 0 and 1 that is looked at
 
-_ABOUT = (
+_ABOUT = define_note(
+    "about_credible",
     "Intervals are credible ones: the parameter lies in them with that probability, given the noisy sums, the prior "
-    "and the law. They hold the sampling and the noise."
+    "and the law. They hold the sampling and the noise.",
 )
-_PRIOR = "The prior is {}. Beforehand all numbers of rows{} are equally probable."
-_CLAMPED = "Values beyond {:g} and {:g} count as these, which the law does not know: declare bounds that hold them all."
+_PRIOR = NoteTemplate("prior", "The prior is {prior}. Beforehand all numbers of rows{fewest} are equally probable.")
+_CLAMPED = NoteTemplate(
+    "bounds_unknown_to_law",
+    "Values beyond {lower:g} and {upper:g} count as these, which the law does not know: declare bounds that hold them "
+    "all.",
+)
 
 
 @dataclass(frozen=True)
@@ -77,13 +83,13 @@ class Posterior(SingleRound):
             about="credible",
         )
 
-    def _notes(self) -> tuple[str, ...]:
-        names = (f"{name} {float(value):g}" for name, value in zip(self.conjugate.prior_names, self.prior, strict=True))
+    def _notes(self) -> tuple[Note, ...]:
+        names = [f"{name} {float(value):g}" for name, value in zip(self.conjugate.prior_names, self.prior, strict=True)]
         fewest, bounds = self.conjugate.fewest, self.sample.bounds
         return (
             _ABOUT,
-            _PRIOR.format(", ".join(names), f" from {fewest}" if fewest else ""),
-            *([_CLAMPED.format(float(bounds.lower), float(bounds.upper))] if self.sample.clamps else []),
+            _PRIOR(prior=names, fewest=f" from {fewest}" if fewest else ""),
+            *([_CLAMPED(lower=float(bounds.lower), upper=float(bounds.upper))] if self.sample.clamps else []),
         )
 
 

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.messages.notes import Note, NoteTemplate
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.column_bins import ColumnBins, split_finely
 from adomnia.methods.contract import (
@@ -38,6 +39,13 @@ from adomnia.work import spend
 
 _MOST_CELLS = 512
 _PRODUCTS_OF_A_STEP = 100  # of cells with each other, for all bandwidths
+
+
+_REACH = NoteTemplate(
+    "kernel_reach",
+    "The kernel reaches {bandwidth:.4g} to both sides of {column} ({chosen}): where the curve bends within that, the "
+    "smoothed one is lower on peaks and higher in valleys, which no interval holds.",
+)
 
 
 @dataclass(frozen=True)
@@ -77,7 +85,9 @@ class KernelRegression(SingleRound):
             labels={"x": tuple(points.tolist())},
             estimates={"mean": found.estimate()},
             notes=(
-                describe_about(self.population, "the smoothed curve: the mean of all rows within the bandwidth"),
+                describe_about(
+                    "the smoothed curve: the mean of all rows within the bandwidth", population=self.population
+                ),
                 self._describe(bandwidth),
                 *found.notes(self.cells.column.name),
             ),
@@ -94,12 +104,9 @@ class KernelRegression(SingleRound):
             return float(self.bandwidth)
         return choose_bandwidth(bins, self._middles, float(self.cells.widths[0]))
 
-    def _describe(self, bandwidth: float) -> str:
+    def _describe(self, bandwidth: float) -> Note:
         chosen = "as asked" if self.bandwidth is not None else "found from the noisy data"
-        return (
-            f"The kernel reaches {bandwidth:.4g} to both sides of {self.cells.column.name} ({chosen}): where the curve "
-            "bends within that, the smoothed one is lower on peaks and higher in valleys, which no interval holds."
-        )
+        return _REACH(bandwidth=bandwidth, column=self.cells.column.name, chosen=chosen)
 
 
 def _build(frame: Frame, arguments: Arguments) -> KernelRegression:

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.messages.notes import Note, NoteTemplate
 from adomnia.methods.analysis import with_values
 from adomnia.methods.column_bins import ColumnBins, split_finely
 from adomnia.methods.contract import INFERENCE, Arguments, Frame, Method, NumberColumn, Parameter
@@ -38,6 +39,13 @@ _COUNT = Fraction(1, 5)  # of the price, for these counts
 _CLEAR = 12.0  # standard deviations of noise that are the fewest neighbours, where nobody says how many
 _FULL = 0.5  # of the rows that a cell is to hold: the fewest
 _MOST_NEIGHBOURS = 10**9
+
+
+_CELLS = NoteTemplate(
+    "cells_by_data",
+    "The noisy data made {cells} cell{cells:s} of about {rows:,} rows each; how much the curve changes within a cell "
+    "is in no interval.",
+)
 
 
 @dataclass(frozen=True)
@@ -108,7 +116,7 @@ class KnnRegression(SeveralRounds):
             labels={"x": tuple(points.tolist())},
             estimates={"mean": found.estimate()},
             notes=(
-                describe_about(self.population, "the mean of all rows between x_from and x_to"),
+                describe_about("the mean of all rows between x_from and x_to", population=self.population),
                 self._describe(bins, len(edges) + 1),
                 *found.notes(self.cells.column.name),
             ),
@@ -117,12 +125,9 @@ class KnnRegression(SeveralRounds):
             facts={"x_from": ends[place].tolist, "x_to": ends[place + 1].tolist},
         )
 
-    def _describe(self, bins: BinnedMeans, many: int) -> str:
+    def _describe(self, bins: BinnedMeans, many: int) -> Note:
         rows = max(0, round(float(bins.counts[:many].sum())))
-        return (
-            f"The noisy data made {many} cell{'s' * (many > 1)} of about {round(rows / many):,} rows each; how much "
-            "the curve changes within a cell is in no interval."
-        )
+        return _CELLS(cells=many, rows=round(rows / many))
 
 
 def _keep_full(places: Sequence[int], before: Floats, apart: float) -> list[int]:

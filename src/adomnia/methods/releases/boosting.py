@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.mechanisms.exponential import Exponential
+from adomnia.messages.notes import NoteTemplate
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import Arguments, Frame, Method, Parameter
 from adomnia.methods.synthesis.attributes import BINS, COLUMNS, MISSING_VALUES, ReleaseColumn, show_columns
@@ -43,7 +44,10 @@ _COMPARED = (
     "A classic, for comparison: each of its tables knows what was drawn in its own round alone. mwem fits one table to "
     "all that was measured, and was nearer to the data at every price that was tried (benchmarks/query_release.py)."
 )
-_NOTE = "They follow the median of {} tables, each fitted to the noisy counts that were drawn for it."
+_MEDIAN = NoteTemplate(
+    "median_of_tables",
+    "They follow the median of {tables} tables, each fitted to the noisy counts that were drawn for it.",
+)
 
 
 @dataclass(frozen=True)
@@ -113,7 +117,7 @@ class Boosting(Analysis):
         weights = self._join(synopses) if synopses else start
         fitted = FittedTable(self.columns, weights, tuple(noisy), tuple(released), measured[0].noise.continuous.tails)
         about = {"method": "boosting", "rounds": self.rounds, "draws": self.draws}
-        return fitted.publish(self.size, about, _NOTE.format(self.rounds))
+        return fitted.publish(self.size, about, _MEDIAN(tables=self.rounds))
 
     def _draw_tables(
         self, price: Price, synopses: Sequence[Floats], released: Sequence[Integers]

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from adomnia.mechanisms.contract import Tails
+from adomnia.messages.notes import Note, NoteTemplate, define_note
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, Parameter
 from adomnia.methods.synthesis.agreeing import NO_WHOLE, Agreement, agree
@@ -44,15 +45,21 @@ from adomnia.statistics.products import Product
 
 _MOST_WAYS = 4
 _KEPT = 32
-_ESTIMATES = (
+_ESTIMATES = define_note(
+    "counts_agree",
     "The counts are of the data. They are estimates without bias that agree with each other: the same sums follow from "
-    "every table, and some may be below 0."
+    "every table, and some may be below 0.",
 )
-_WHOLE = (
+_WHOLE = define_note(
+    "whole_counts_agree",
     "whole_count has whole numbers that are not negative and agree too. They are cut at 0 and rounded, so that small "
-    "counts are on average a little too large and large ones too small; intervals are those of count."
+    "counts are on average a little too large and large ones too small; intervals are those of count.",
 )
-_NOTES = (_ESTIMATES, _WHOLE, f"Where a column says {ALL}, rows of all its values are counted.")
+_ALL = define_note("sums_of_all", f"Where a column says {ALL}, rows of all its values are counted.")
+_MEASURED = NoteTemplate(
+    "tables_measured", "Measured are {plan}. Errors if it were others, relative to that: {errors}."
+)
+_NOTES = (_ESTIMATES, _WHOLE, _ALL)
 
 
 @dataclass(frozen=True)
@@ -102,13 +109,13 @@ class Marginals(Analysis):
         return replace(self, laplace=isinstance(price, Pure))
 
     @property
-    def comparison(self) -> str:
+    def comparison(self) -> Note | None:
         if self.how != "auto" or not self.laplace:
-            return ""
+            return None
         compared = compare_plans(self.sizes, self.tables, self.how, laplace=True)
         others = [each for each in compared if each.name != self.plan.name]
-        said = ", ".join(f"{each.name} {(each.total / self.plan.total) ** 0.5:.2f}" for each in others)
-        return f"Measured are {self.plan.name}. Errors if it were others, relative to that: {said}."
+        errors = [f"{each.name} {(each.total / self.plan.total) ** 0.5:.2f}" for each in others]
+        return _MEASURED(plan=self.plan.name, errors=errors)
 
     def rehearse(self, price: Price) -> Round:
         return tuple(Measure(query, price * part) for query, part in self.shares)

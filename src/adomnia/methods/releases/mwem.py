@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.messages.notes import NoteTemplate, define_note
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import Arguments, Frame, Method, Parameter
 from adomnia.methods.synthesis.attributes import BINS, COLUMNS, MISSING_VALUES, ReleaseColumn, show_columns
@@ -34,6 +35,11 @@ from adomnia.statistics.contract import Floats, Measure, Measured, ResultTable, 
 
 _CHOOSING = Fraction(1, 10)  # of a round: the rest measures
 _AT_THE_END = 5  # times as many updates as after a round
+
+
+_GUESSED = "How other columns go together is guessed, and may be far off."
+_TOGETHER = NoteTemplate("drawn_together", f"Measured together were {{tables}}. {_GUESSED}")
+_NOTHING_TOGETHER = define_note("nothing_drawn_together", f"No columns were measured together. {_GUESSED}")
 
 
 @dataclass(frozen=True)
@@ -145,10 +151,10 @@ class Mwem(Analysis):
     def _publish(self, fitted: FittedTable) -> ResultTable:
         names = [column.attribute.name for column in self.columns]
         listed = [" x ".join(names[place] for place in each.columns) for each in fitted.noisy]
-        together = ", ".join(dict.fromkeys(listed[len(names) :]))
-        note = f"Measured together were {together}." if together else "No columns were measured together."
+        together = list(dict.fromkeys(listed[len(names) :]))
+        note = _TOGETHER(tables=together) if together else _NOTHING_TOGETHER
         about = {"method": "mwem", "rounds": self.rounds, "measured": listed}
-        return fitted.publish(self.size, about, f"{note} How other columns go together is guessed, and may be far off.")
+        return fitted.publish(self.size, about, note)
 
 
 def _build(frame: Frame, arguments: Arguments) -> Mwem:

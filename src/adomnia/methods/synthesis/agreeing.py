@@ -9,13 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.distributions.projections import find_levels, project, round_remainders
+from adomnia.messages.notes import define_note
 from adomnia.methods.synthesis.planning import list_closure, list_tables
 from adomnia.methods.synthesis.residuals import Columns, Residuals
 from adomnia.noise.afterwards import Generator
 from adomnia.statistics.contract import Floats
 from adomnia.statistics.products import Places
 
-NO_WHOLE = "There is no whole_count: tables that overlap so are those of drawn rows, which would be too many here."
+COUNTS = define_note(
+    "counts_right_on_average",
+    "Counts are about the data, and intervals about noise. They are right on average: of few rows some are below zero.",
+)
+NO_WHOLE = define_note(
+    "no_whole_counts",
+    "There is no whole_count: tables that overlap so are those of drawn rows, which would be too many here.",
+)
 _ALTERNATIONS = 40
 _NEAR = 0.1  # rows: nearer than that need sums not be before they are rounded
 _LARGEST_TOTAL = 2**48

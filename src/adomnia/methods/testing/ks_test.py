@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.distributions.projections import project_shares
+from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.column_bins import ColumnBins, split_finely
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, NumberColumn, Parameter
@@ -39,9 +40,10 @@ from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Bounds, Floats, Measured, ResultTable, Steps
 
 _LEAST = 1e-12  # standard deviations that are divided by
-_BINNED = (
+_BINNED = define_note(
+    "compared_at_cuts",
     "The distributions are compared at the cuts between bins. Between two cuts their difference may be larger, by at"
-    " most the share of rows there."
+    " most the share of rows there.",
 )
 _BINS = 32
 _LAW_BINS = 16  # their cuts are where they should be, so that fewer do

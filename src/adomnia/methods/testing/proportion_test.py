@@ -10,6 +10,7 @@ import numpy as np
 
 from adomnia.distributions.simulations import Generator, draw_again
 from adomnia.distributions.tulap import upper_tail
+from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
 from adomnia.methods.parts.testing.adjustment import ADJUST
@@ -30,9 +31,10 @@ from adomnia.privacy.relations import Relation
 from adomnia.privacy.scans import Rows
 from adomnia.statistics.contract import Bounds, Floats, Measured, ResultTable
 
-_MOST_POWERFUL = (
+_MOST_POWERFUL = define_note(
+    "not_most_powerful",
     "The test is Awan and Slavkovic's, which is the most powerful one where the number of rows is public. Here it is"
-    " not: both successes and failures are counted with noise, and the p-value allows for that."
+    " not: both successes and failures are counted with noise, and the p-value allows for that.",
 )
 
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.distributions.projections import project_shares
+from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.parts.describe.rounds import SeveralRounds, table_of
@@ -41,8 +42,10 @@ from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation, Where
 from adomnia.statistics.contract import Bounds, Floats, Measured, ResultTable, Steps
 
-_ZEROS = "Differences of zero are left out."
-_LOST = "The differences are so few that they are lost in the noise: nothing is known of them."
+_ZEROS = define_note("zeros_left_out", "Differences of zero are left out.")
+_LOST = define_note(
+    "differences_lost", "The differences are so few that they are lost in the noise: nothing is known of them."
+)
 _LEAST = 1e-12  # variances that are divided by
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
 
+from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import Arguments, BadArgument, Factor, Frame, NumberColumn, Parameter
 from adomnia.methods.parts.describe.inference import describe_inference, read_inference
@@ -18,7 +19,7 @@ COLUMNS = Parameter(
     "columns", "columns", "the numbers; all that the rows have, unless some are named", all_columns=True
 )
 _MOST_COLUMNS = 12
-_COMPLETE = "Only rows that have a value in every column are counted."
+_COMPLETE = define_note("complete_rows_counted", "Only rows that have a value in every column are counted.")
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+from adomnia.messages.notes import Note
 from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import Arguments, Frame, NumberColumn
 from adomnia.methods.parts.describe.inference import describe_inference, read_inference
@@ -32,7 +33,7 @@ class Robust(SeveralRounds):
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
         return ((Query(self.relation, (), NonNull(self.column.value)), Fraction(1)),)
 
-    def tabulate(self, estimate: Estimate, *notes: str) -> ResultTable:
+    def tabulate(self, estimate: Estimate, *notes: Note) -> ResultTable:
         """The table: one row, with the name of the column."""
         figure = {"kind": "points", "x": "column", "y": "estimate"}
         said = (describe_inference(population=self.population), *notes)

@@ -6,6 +6,7 @@ import numpy as np
 
 from adomnia.distributions.margins import deviations
 from adomnia.mechanisms.interval import find_alpha
+from adomnia.messages.notes import define_note
 from adomnia.methods.contract import NumberColumn
 from adomnia.methods.parts.describe.noisy_ratios import NoisyRatio
 from adomnia.methods.sampling_weights import SamplingWeights
@@ -13,7 +14,7 @@ from adomnia.privacy.polynomials import constant
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured
 
-WEIGHTED_NOTE = "Counts are sums of weights."
+WEIGHTED_NOTE = define_note("counts_are_weights", "Counts are sums of weights.")
 _FEW = (
     4.0  # rows of the usual weight that a cell is taken to have at least, where sampling is allowed for (Wilson 1927)
 )

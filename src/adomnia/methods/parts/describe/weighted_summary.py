@@ -7,10 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import Factor, NumberColumn
 from adomnia.methods.parts.describe.column_sums import SPREAD, ColumnSums, column_vector
-from adomnia.methods.parts.describe.inference import describe_inference
+from adomnia.methods.parts.describe.inference import BEYOND_BOUNDS, describe_inference
 from adomnia.methods.parts.describe.noisy_ratios import NoisyRatio
 from adomnia.methods.parts.describe.weighted_counts import WeightedCounts, weight_vector
 from adomnia.methods.sampling_weights import SamplingWeights
@@ -24,6 +25,10 @@ from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, Resu
 
 _MISSING = Fraction(1, 10)  # of the price of a column, for the weights of rows without a value
 _WIDEST = 2**12  # steps of a column: its fourth powers and the weights fit one entry
+_NUMBERS = define_note(
+    "weights_about_data", "n and missing are noisy sums of weights, and their intervals are about the data."
+)
+_NO_EXTREMES = define_note("no_weighted_extremes", "Extremes and quartiles are not told of rows with weights.")
 _UNTOLD = ("min", "q1", "median", "q3", "max")
 
 
@@ -118,9 +123,9 @@ class WeightedSummary(SingleRound):
             {name: stack_estimates([each[name] for each in described]) for name in described[0]},
             (
                 describe_inference(population=self.population),
-                "n and missing are noisy sums of weights, and their intervals are about the data.",
-                "Extremes and quartiles are not told of rows with weights.",
-                "Values beyond the declared bounds count as the bounds.",
+                _NUMBERS,
+                _NO_EXTREMES,
+                BEYOND_BOUNDS,
             ),
             {"kind": "points", "x": "column", "y": "mean", "title": "Means"},
             about=dict.fromkeys(("mean", "sd"), name_about(population=self.population)),

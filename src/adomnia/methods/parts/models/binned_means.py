@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from adomnia.distributions.margins import deviations
 from adomnia.mechanisms.interval import find_alpha
+from adomnia.messages.notes import Note, NoteTemplate
 from adomnia.methods.contract import NumberColumn
 from adomnia.methods.parts.describe.noisy_ratios import NoisyRatio
 from adomnia.privacy.keys import Key
@@ -34,9 +35,10 @@ _FEWEST = 0.5  # rows
 _FEWEST_FREEDOM = 1.0
 METHOD = "noisy sum / noisy count, smoothed"
 
-UNSEEN = (
-    "No reply where too few rows are to be seen above the noise: a gap in {}, or too few people for the price. A "
-    "higher price, or a wider average, helps."
+UNSEEN = NoteTemplate(
+    "gap",
+    "No reply where too few rows are to be seen above the noise: a gap in {column}, or too few people for the price. A "
+    "higher price, or a wider average, helps.",
 )
 
 
@@ -174,6 +176,6 @@ class SmoothedMeans:
 
         return Estimate(np.where(self.clear, lower + width * self.shares, np.nan), interval, METHOD)
 
-    def notes(self, name: str) -> tuple[str, ...]:
+    def notes(self, name: str) -> tuple[Note, ...]:
         """That there are gaps, if there are."""
-        return () if self.clear.all() else (UNSEEN.format(name),)
+        return () if self.clear.all() else (UNSEEN(column=name),)

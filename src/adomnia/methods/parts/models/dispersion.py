@@ -9,6 +9,7 @@ from fractions import Fraction
 from math import floor, log2
 from typing import TYPE_CHECKING, cast
 
+from adomnia.messages.notes import Note, NoteTemplate, define_note
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price
 from adomnia.privacy.expressions import Expression, call, number
@@ -48,12 +49,17 @@ class ScatterSum:
         return min(max(most / max(expected, 1e-300), _LEAST), _MOST)
 
 
-def describe_dispersion(dispersion: float) -> str:
-    """A note: what standard errors allow for."""
-    if dispersion >= _MOST:
-        return "How far the response scatters is lost in the noise."
-    told = f"The variance of the response is at most about {dispersion:.3g} times that of a Poisson count (noisy)."
-    return f"{told} Standard errors allow for it."
+_SCATTER_LOST = define_note("scatter_lost", "How far the response scatters is lost in the noise.")
+_DISPERSION = NoteTemplate(
+    "dispersion",
+    "The variance of the response is at most about {dispersion:.3g} times that of a Poisson count (noisy). Standard "
+    "errors allow for it.",
+)
+
+
+def describe_dispersion(dispersion: float) -> Note:
+    """What standard errors allow for."""
+    return _SCATTER_LOST if dispersion >= _MOST else _DISPERSION(dispersion=dispersion)
 
 
 def find_highest(largest_residual: Fraction) -> Fraction:

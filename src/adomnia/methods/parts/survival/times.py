@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.messages.notes import define_note
 from adomnia.methods.column_bins import ColumnBins, choose_bins
 from adomnia.methods.contract import Arguments, BadArgument, Factor, NumberColumn, Parameter
 from adomnia.methods.parts.survival.curves import SurvivalCurve
@@ -34,9 +35,10 @@ INTERVALS = Parameter(
     upper=_MOST_INTERVALS,
 )
 
-HALVED = (
+HALVED = define_note(
+    "times_grouped",
     "Times are grouped: people censored within an interval count as at risk for half of it (life table), those censored"
-    " at the latest time for all of it. An event at the end of an interval counts in it."
+    " at the latest time for all of it. An event at the end of an interval counts in it.",
 )
 
 

@@ -8,12 +8,15 @@ import numpy as np
 
 from adomnia.distributions.projections import project_shares
 from adomnia.distributions.simulations import Generator, draw_again
+from adomnia.messages.notes import define_note
 from adomnia.methods.contract import Factor
 from adomnia.methods.parts.testing.null_law import count_draws
 from adomnia.noise.afterwards import follow
 from adomnia.statistics.contract import Floats, Measured
 
-LOST = "A group has so few rows that they are lost in the noise: nothing is known of its distribution."
+LOST = define_note(
+    "group_lost", "A group has so few rows that they are lost in the noise: nothing is known of its distribution."
+)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from adomnia.distributions.projections import project_shares
+from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, NumberColumn, Parameter
 from adomnia.methods.parts.describe.rounds import SeveralRounds, table_of
@@ -32,7 +33,10 @@ from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Bounds, Floats, Measured, ResultTable, Steps
 
 _MOST_BINS = 24
-_LOST = "The rows are so few, or so much alike, that they are lost in the noise: nothing is known of the correlation."
+_LOST = define_note(
+    "rows_too_few_or_alike",
+    "The rows are so few, or so much alike, that they are lost in the noise: nothing is known of the correlation.",
+)
 LEAST = 1e-12  # variances of ranks that are divided by
 
 PARAMETERS = (
