@@ -1,6 +1,6 @@
 """How far errors go whose variance is known."""
 
-from math import log, sqrt
+from math import erfc, exp, log, sqrt
 
 import numpy as np
 import pytest
@@ -64,3 +64,11 @@ def test_many_sums_at_once_are_held_together_however_they_depend_on_each_other(t
     held = (np.abs(noise) <= margin(tails, find_alpha(0.9, 10)) * errors).all(axis=1).mean()
     assert held >= 0.9 - 5 * np.sqrt(0.09 / MANY)
     assert (np.abs(noise) <= margin(tails, find_alpha(0.9, 1)) * errors).all(axis=1).mean() < 0.85
+
+
+@pytest.mark.parametrize("alpha", [0.3, 0.05, 1e-3, 1e-12])
+def test_margins_are_the_quantiles_of_both_distributions(alpha):
+    normal, both = margin("gaussian", alpha), margin("laplace", alpha)
+    assert erfc(normal / sqrt(2)) == pytest.approx(alpha)
+    assert both >= normal
+    assert exp(-both * sqrt(2)) <= alpha * (1 + 1e-9)
