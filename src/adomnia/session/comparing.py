@@ -145,11 +145,11 @@ def _ask_release(text: str, release: AskableRelease, confidence: float, said: Ma
     with _protect_rows(release) as session:
         for price in _PRICES[:-1]:
             try:
-                return session.sql(text, confidence=confidence, anyway=True, **price, **said)
+                return session.sql(text, confidence=confidence, allow_uninformative=True, **price, **said)
             except Refusal as refused:
                 if refused.code != "bad_price":
                     raise
-        return session.sql(text, confidence=confidence, anyway=True, **_PRICES[-1], **said)
+        return session.sql(text, confidence=confidence, allow_uninformative=True, **_PRICES[-1], **said)
 
 
 def _protect_rows(release: AskableRelease) -> OwnSession:

@@ -49,14 +49,14 @@ class Session(Protocol):
         confidence: float = CONFIDENCE,
         request_id: str | None = None,
         replay: bool = True,
-        anyway: bool = False,
+        allow_uninformative: bool = False,
         **payment: Unpack[Payment],
     ) -> Answer:
         """The answer to a question. An equal question at the same price gets the same answer, free, if `replay`.
 
         `EXPLAIN SELECT ...` is answered with the explanation, `SHOW TABLES` and `DESCRIBE table` from the catalog, and
         `SHOW METHODS` with the analyses that can be asked: they cost nothing. What would say almost nothing is refused
-        before it is paid, as far as that is known, unless it is wanted `anyway`. `parameters` are the values of ? or
+        before it is paid, as far as that is known, unless `allow_uninformative`. `parameters` are the values of ? or
         :name in the text: each becomes a constant, and none is read as SQL.
         """
         ...
@@ -67,7 +67,7 @@ class Session(Protocol):
         *,
         confidence: float = CONFIDENCE,
         request_id: str | None = None,
-        anyway: bool = False,
+        allow_uninformative: bool = False,
         **payment: Unpack[Payment],
     ) -> list[Answer]:
         """Several questions paid for at once: one reserve, one look at the data; one refusal refuses all.
@@ -81,12 +81,12 @@ class Session(Protocol):
         text: str | Iterable[Question | str],
         *,
         confidence: float = CONFIDENCE,
-        together: bool = False,
+        simultaneous: bool = False,
         **payment: Unpack[Payment],
     ) -> Quote:
         """What a question or a batch would cost, and how far off its answers may be; nothing is read or spent.
 
-        `together`: errors that are kept in all groups at once.
+        `simultaneous`: errors that are kept in all groups at once.
         """
         ...
 

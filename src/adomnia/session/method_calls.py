@@ -19,6 +19,7 @@ from adomnia.session.aggregates import SqlOptions
 from adomnia.sql.reading.parameters import write_constant
 from adomnia.sql.reading.refusals import shorten
 from adomnia.sql.reading.select_builder import bracket, is_one_name
+from adomnia.typed_options import check_names
 
 if TYPE_CHECKING:
     from adomnia.methods.contract import Method, Parameter
@@ -77,6 +78,7 @@ def _define(method: Method) -> Callable[..., Answer]:
             takes = f"takes {len(first)} arguments without a name"
             raise TypeError(f"{method.name}() {takes}, got {len(given)}: name the others.")
         arguments = dict(zip(first, given, strict=False))
+        check_names(named)
         for name in named:
             if name in arguments:
                 raise TypeError(f"{method.name}() got {name} twice.")

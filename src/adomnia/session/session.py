@@ -26,6 +26,7 @@ from adomnia.session.explanation import build_explanation
 from adomnia.session.progress import ProgressLine
 from adomnia.session.recalled import Recalled, recall
 from adomnia.session.table import PrivateTable, open_table
+from adomnia.typed_options import check_names
 from adomnia.work import allow, limit
 
 if TYPE_CHECKING:
@@ -60,12 +61,13 @@ class LocalSession(DerivedSession):
         confidence: float = CONFIDENCE,
         request_id: str | None = None,
         replay: bool = True,
-        anyway: bool = False,
+        allow_uninformative: bool = False,
         **payment: Unpack[Payment],
     ) -> Answer:
+        check_names(payment)
         if isinstance(text, str) and is_explain(text):
             return self.explain(text, confidence=confidence, **payment)
-        named = (confidence, payment, request_id, replay, anyway, self.from_release)
+        named = (confidence, payment, request_id, replay, allow_uninformative, self.from_release)
         with limit():
             outcome = ask(Inquiry(self._asker, text, *named, ProgressLine))
             return _show(outcome)[0]
@@ -76,25 +78,27 @@ class LocalSession(DerivedSession):
         *,
         confidence: float = CONFIDENCE,
         request_id: str | None = None,
-        anyway: bool = False,
+        allow_uninformative: bool = False,
         **payment: Unpack[Payment],
     ) -> list[Answer]:
+        check_names(payment)
         with limit():
             batch = self._asker.build_batch(questions, confidence, payment)
             refuse_from_release(batch.questions, payment)
             plans = batch.plans(self._dataset.catalog)
-            return _show(buy(self._asker, batch, plans, request_id, anyway=anyway))
+            return _show(buy(self._asker, batch, plans, request_id, allow_uninformative=allow_uninformative))
 
     def price(
         self,
         text: str | Iterable[Question | str],
         *,
         confidence: float = CONFIDENCE,
-        together: bool = False,
+        simultaneous: bool = False,
         **payment: Unpack[Payment],
     ) -> Quote:
+        check_names(payment)
         with limit():
-            return quote(self._asker, text, confidence, together, payment)
+            return quote(self._asker, text, confidence, simultaneous, payment)
 
     def explain(self, text: str, *, confidence: float = CONFIDENCE, **payment: Unpack[Payment]) -> Explanation:
         with limit():
@@ -157,7 +161,7 @@ class LocalSession(DerivedSession):
         batch = Batch.from_text(receipt.asked)
         with limit():
             plans = batch.plans(self._dataset.catalog)
-            return _show(buy(self._asker, batch, plans, request_id, anyway=True, source=receipt.key))[0]
+            return _show(buy(self._asker, batch, plans, request_id, allow_uninformative=True, source=receipt.key))[0]
 
     def mock(self) -> LocalSession:
         """The same session on made-up rows, to try questions out: nothing is read and nothing is spent."""
