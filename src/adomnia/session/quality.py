@@ -15,7 +15,7 @@ from adomnia.pricing.bills import format_cost
 from adomnia.pricing.questions import Question
 from adomnia.privacy.losses import loss
 from adomnia.releases.held_back import CellNoise, choose_held_back, compare_table
-from adomnia.releases.quality import assess_release, count_published
+from adomnia.releases.quality import count_published
 from adomnia.sql.methods.call_texts import split_call
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def assess_held_back(  # noqa: PLR0913, PLR0917 - what is asked has to be said
     answers = session.batch(questions, confidence=confidence, anyway=True, **payment)
     found = tuple(_compare(release, *pair, confidence) for pair in zip(chosen, answers, strict=True))
     notes = tuple(_list_notes(session, release, answers[0], confidence))
-    return replace(assess_release(release), held_back=found, notes=notes)
+    return replace(release.quality(), held_back=found, notes=notes)
 
 
 def _choose(release: Release, columns: Iterable[Sequence[str]] | None, most: int) -> list[tuple[int, ...]]:
@@ -80,7 +80,7 @@ def _find_places(release: Release, names: Sequence[str], known: Mapping[str, int
 
 def _write_question(release: Release, places: tuple[int, ...]) -> str:
     """The same rows, in one table of these columns, of which every cell has noise of its own."""
-    call = split_call(release.question, str(release.about.get("mechanism")))
+    call = split_call(release.question, str(release.facts.mechanism))
     if call is None:
         why, fix = "does not say of which rows it was made", "make it again with this version"
         raise Refusal(f"Release {release.name}", why, fix, code="no_release")
@@ -127,7 +127,7 @@ def _list_notes(session: Session, release: Release, answer: Answer, confidence: 
         f"{paid}The total variation of each is between at least and at most in {100 * confidence:g} of 100 such "
         "reports. Noise makes the first number larger than it is."
     )
-    version, now = release.about.get("version"), session.catalog().version
+    version, now = release.facts.version, session.catalog().version
     if version == now:
         return [says]
     return [says, f"The release is of version {version} of the data, which has version {now} now: both make it differ."]
