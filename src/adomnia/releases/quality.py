@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from adomnia.mechanisms.contract import Tails
     from adomnia.statistics.contract import Floats
-    from adomnia.statistics.products import Product, Tails
+    from adomnia.statistics.products import Product
 
 __all__ = ["assess_product", "count_published"]
 
