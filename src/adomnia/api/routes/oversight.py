@@ -9,8 +9,7 @@ from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annota
 from starlette.responses import Response
 
 from adomnia.api.encoding import json_response
-from adomnia.api.ledger_stamps import verify_ledger
-from adomnia.api.ledger_view import read_entries
+from adomnia.api.ledger_view import read_entries, verify_ledger
 from adomnia.api.requests import read_dataset, run_in_pool, services_of
 from adomnia.wire.budgets import AccountReply
 
