@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from adomnia.api.requests import Visit
     from adomnia.session.contract import Session
 
-__all__ = ["ask_free", "ask_session"]
-
 _HUNG_UP = 499  # nobody will see it, but the log does
 _Result = TypeVar("_Result")
 

@@ -48,17 +48,6 @@ if TYPE_CHECKING:
     from adomnia.pricing.questions import Priced
     from adomnia.pricing.quotes import Quote
 
-__all__ = [
-    "OWNER",
-    "find_receipt",
-    "find_release",
-    "keep_private",
-    "list_releases",
-    "price_release",
-    "publish",
-    "restore_releases",
-]
-
 OWNER = "the owner"
 OWN_PREFIX = "release:"  # of those of what an analyst bought
 MOST_OWN = 100  # that are kept for one analyst: a folder may be far larger than what the ledger keeps of it

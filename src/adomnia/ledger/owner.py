@@ -12,8 +12,6 @@ from adomnia.ledger.lifetimes import declare_lifetime, follow_budget
 from adomnia.ledger.requests import find_filter, now
 from adomnia.privacy.filters import Budget, Filter
 
-__all__ = ["DeclaredPeople", "TopUp", "declare", "declare_budgets", "top_up"]
-
 _UNIT = ""  # stands for no table
 
 

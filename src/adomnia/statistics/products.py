@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from adomnia.privacy.keys import Label
 
-__all__ = ["Attribute", "LinearRelease", "Places", "Product", "Sort", "Tails", "WeightedRelease"]
-
 Places: TypeAlias = NDArray[np.integer]
 Tails: TypeAlias = Literal["gaussian", "laplace"]  # of which noise estimates are sums
 Sort: TypeAlias = Literal["text", "boolean", "integer", "number", "date"]

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["FreeRelease", "find_free_release", "without_free_release"]
-
 _TOLD = re.compile(
     r"The release (?P<name>\w+) answers it for nothing, within (?P<error>[^:]+): pass from_release=True\."
 )

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from adomnia.console.ask.fixes import Situation, SuggestedFix
     from adomnia.errors import Refusal
 
-__all__ = ["RefusalView", "RefusedPlace", "view_refusal"]
-
 _GUESS, _NAMES, _TELLS = "did you mean", "they are ", ("did you mean", "there are ", "it takes ")  # beginnings of a fix
 _AROUND = 60  # characters of the line that are shown on either side
 
