@@ -12,15 +12,13 @@ from adomnia.errors import Refusal
 from adomnia.plans.canonical import canonical
 from adomnia.plans.plan import Plan
 from adomnia.plans.public_rows import PublicRows
-from adomnia.pricing.earlier import keep_quantiles, with_earlier_quantiles
 from adomnia.pricing.effort import check_effort
-from adomnia.pricing.joint import join_sums, with_joint_sums
 from adomnia.pricing.notes import list_notes
 from adomnia.pricing.parts import identify
 from adomnia.pricing.payment import check_confidence, check_rows, price_batch, read_price
 from adomnia.pricing.precision import RowsNeeded
 from adomnia.pricing.questions import Payment, Priced, Question
-from adomnia.pricing.rules import CURRENT, Rules
+from adomnia.pricing.rules import CURRENT, Rules, join_sums, keep_quantiles, with_earlier_quantiles, with_joint_sums
 from adomnia.pricing.weights import weigh_outputs
 from adomnia.privacy.amounts import exact
 from adomnia.privacy.events import Composed, Event, Price, Pure

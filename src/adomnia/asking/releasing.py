@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from adomnia.engines.contract import Progress
     from adomnia.ledger.requests import Receipt, StoredAnswer
     from adomnia.plans.plan import Plan
+    from adomnia.pricing.bills import Quote
     from adomnia.pricing.questions import Priced
-    from adomnia.pricing.quotes import Quote
 
 OWNER = "the owner"
 OWN_PREFIX = "release:"  # of those of what an analyst bought

@@ -12,8 +12,8 @@ from adomnia.pricing.quotes import quote_questions
 if TYPE_CHECKING:
     from adomnia.asking.batch import Batch
     from adomnia.explaining.tree import Node
+    from adomnia.pricing.bills import Quote
     from adomnia.pricing.questions import Priced, Question
-    from adomnia.pricing.quotes import Quote
     from adomnia.session.answer import Answer
 
 

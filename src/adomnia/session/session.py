@@ -44,7 +44,7 @@ from adomnia.pricing.notes import list_notes
 from adomnia.pricing.payment import check_confidence, plan_without_price
 from adomnia.pricing.policies import check_ceiling, check_named, next_price, sets_price, terms
 from adomnia.pricing.questions import Payment, Question
-from adomnia.pricing.quotes import Quote, quote_questions
+from adomnia.pricing.quotes import quote_questions
 from adomnia.pricing.rules import VERSIONS
 from adomnia.releases.answering import answer_released
 from adomnia.releases.page import ReleaseList, describe_release
@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from adomnia.ledger.requests import Receipt, StoredAnswer
     from adomnia.plans.columns import KeyColumn
     from adomnia.plans.drafts import DraftAnswer
+    from adomnia.pricing.bills import Quote
     from adomnia.pricing.questions import Priced
     from adomnia.pricing.vacuity import Verdict
     from adomnia.privacy.events import Pure

@@ -13,8 +13,8 @@ from adomnia.privacy.losses import covers
 
 if TYPE_CHECKING:
     from adomnia.ledger.requests import Receipt
+    from adomnia.pricing.bills import Quote
     from adomnia.pricing.questions import Payment, Priced, Question
-    from adomnia.pricing.quotes import Quote
     from adomnia.privacy.events import Event
     from adomnia.privacy.filters import Filter
     from adomnia.session.contract import Session

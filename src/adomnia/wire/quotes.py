@@ -20,8 +20,7 @@ from adomnia.mechanisms.ranks import Target
 from adomnia.mechanisms.round_numbers import RoundNumbers
 from adomnia.mechanisms.smooth import SmoothCauchy, SmoothLaplace, SmoothNoise, SmoothStudent
 from adomnia.messages.surfaces import Surface
-from adomnia.pricing.bills import noise_in_words
-from adomnia.pricing.quotes import Expected, Measurement, Quote, Search
+from adomnia.pricing.bills import Expected, Measurement, Quote, Search, noise_in_words
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.wire.amounts import ExactText
 from adomnia.wire.answers import CapReply

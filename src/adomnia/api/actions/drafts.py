@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from adomnia.explaining.plan_sentences import Piece
     from adomnia.ledger.requests import Receipt
     from adomnia.plans.plan import Plan
+    from adomnia.pricing.bills import Expected
     from adomnia.pricing.questions import Priced, Question
-    from adomnia.pricing.quotes import Expected
     from adomnia.privacy.events import Price
 
 _KEPT = 512  # errors of questions at other prices

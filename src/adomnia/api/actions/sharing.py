@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from adomnia.api.requests import Visit
     from adomnia.asking.batch import Batch
     from adomnia.ledger.requests import Receipt
-    from adomnia.pricing.quotes import Quote
+    from adomnia.pricing.bills import Quote
     from adomnia.session.answer import Answer
     from adomnia.session.sharing import Offer
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from adomnia.cli.shell.settings import ShellSettings
-    from adomnia.pricing.quotes import Quote
+    from adomnia.pricing.bills import Quote
     from adomnia.privacy.filters import Left
     from adomnia.session.answer import Answer
     from adomnia.session.contract import Session

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from adomnia.pricing.quotes import Expected
+    from adomnia.pricing.bills import Expected
 
 _USUAL_SCALE = 1.25  # of the axis, to the widest interval that is drawn
 

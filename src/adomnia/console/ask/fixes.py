@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from adomnia.catalog.model import Catalog
     from adomnia.console.ask.edits import Diff
-    from adomnia.pricing.quotes import Quote
+    from adomnia.pricing.bills import Quote
     from adomnia.privacy.expressions import Column
     from adomnia.session.contract import Session
 

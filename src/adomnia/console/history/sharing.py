@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from adomnia.api.requests import Visit
     from adomnia.ledger.requests import Receipt
-    from adomnia.pricing.quotes import Expected
+    from adomnia.pricing.bills import Expected
     from adomnia.privacy.filters import Filter
 
 
