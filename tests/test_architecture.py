@@ -656,11 +656,19 @@ def test_every_name_that_a_package_exports_exists():
 def listed_faults(module: str, source: str) -> list[str]:
     """A list of public names in a module that has them all itself: an underscore says which are not."""
     body = ast.parse(source).body
+    listed = {name for node in body if isinstance(node, ast.Assign) for name in list_names(node)}
     own = {node.name for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
-    assigned = {name: node for node in body for name in getattr(node, "targets", [getattr(node, "target", None)])}
-    values = {target.id: node.value for target, node in assigned.items() if isinstance(target, ast.Name)}
-    listed = set(ast.literal_eval(values["__all__"])) if "__all__" in values else set()
-    return [f"{module} lists its own names"] if listed and listed <= own | values.keys() else []
+    own |= {
+        part.id
+        for node in body
+        for part in ast.walk(node)
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+    }
+    return [f"{module} lists its own names"] if listed and listed <= own else []
+
+
+def list_names(node: ast.Assign) -> list[str]:
+    return list(ast.literal_eval(node.value)) if ast.unparse(node.targets[0]) == "__all__" else []
 
 
 def test_an_underscore_says_which_names_are_not_public():
