@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from adomnia.api.encoding import Pieces
     from adomnia.api.requests import Visit
-    from adomnia.session.contract import Session
 
 _HUNG_UP = 499  # nobody will see it, but the log does
 _Result = TypeVar("_Result")
@@ -47,19 +46,19 @@ async def ask_free(
         watch.cancel()
 
 
-async def ask_session(  # noqa: PLR0913, PLR0917 - its callers say as much as they need
+async def reply_free(  # noqa: PLR0913, PLR0917 - its callers say as much as they need
     request: Request,
     dataset: str,
-    ask: Callable[[Session], Pieces],
+    ask: Callable[[Visit], Pieces],
     most_steps: int | None = MOST_STEPS,
     form: str = JSON,
     headers: dict[str, str] | None = None,
 ) -> Response:
-    """Ask a session something that costs nothing and reads no data; it never waits for questions that do."""
+    """The same, as a reply that is encoded within the memory for answers."""
     memory = services_of(request).answer_memory
 
     def encode(visit: Visit) -> EncodedReply:
-        return encode_within(memory, lambda: ask(visit.session), form)
+        return encode_within(memory, lambda: ask(visit), form)
 
     reply = await ask_free(request, dataset, encode, most_steps)
     return reply if isinstance(reply, Response) else PiecewiseResponse(reply, headers)

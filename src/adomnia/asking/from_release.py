@@ -21,8 +21,8 @@ from adomnia.releases.covering import CoveringRelease, NotCoveredError, describe
 from adomnia.work import spend
 
 if TYPE_CHECKING:
+    from adomnia.asking.asker import Dataset
     from adomnia.asking.batch import Batch
-    from adomnia.asking.dataset import Dataset
     from adomnia.catalog.model import Analyst
     from adomnia.plans.drafts import DraftAnswer
     from adomnia.plans.plan import Plan

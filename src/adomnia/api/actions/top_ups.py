@@ -58,7 +58,12 @@ def _read_amount(written: Number | str) -> Fraction:
 
 def identify_budget(budget: Budget) -> str:
     """A budget as a text that tells any two apart."""
-    return f"{budget.epsilon} {budget.delta}"
+    return identify_amounts(budget.epsilon, budget.delta)
+
+
+def identify_amounts(epsilon: Number, delta: Number) -> str:
+    """The same of its amounts."""
+    return f"{exact(epsilon, 'Budget', 'epsilon')} {exact(delta, 'Budget', 'delta')}"
 
 
 def _apply(visit: Visit, more: TopUp, seen: str) -> Filter:

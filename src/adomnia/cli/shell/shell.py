@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
+from adomnia.asking.batch import choose_request_id
 from adomnia.asking.listings import is_listing
-from adomnia.asking.request_ids import choose_request_id
 from adomnia.cli import answers, bills, pages
 from adomnia.cli.options import FAILED, AnswerFormat
 from adomnia.cli.shell import commands
