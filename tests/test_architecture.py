@@ -35,6 +35,7 @@ LAYERS = [
     {"accounting"},
     {"noise", "catalog"},
     {"mechanisms"},
+    {"distributions"},
     {"engines", "ledger", "statistics", "figures"},
     {"methods", "anchored_file"},
     {"plans"},
