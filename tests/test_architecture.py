@@ -678,5 +678,5 @@ def test_an_underscore_says_which_names_are_not_public():
 
 
 def test_a_list_of_a_modules_own_names_is_found():
-    assert listed_faults("adomnia.one", '__all__ = ["ONE", "two"]\nONE: int = 1\ndef two(): ...')
-    assert listed_faults("adomnia.one", 'from adomnia.two import two\n__all__ = ["two"]') == []
+    assert listed_faults("adomnia.work", '__all__ = ["ONE", "two"]\nONE: int = 1\ndef two(): ...')
+    assert listed_faults("adomnia.work", 'from adomnia.work import two\n__all__ = ["two"]') == []
