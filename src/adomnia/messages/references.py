@@ -19,6 +19,15 @@ class Option:
 
 
 @dataclass(frozen=True)
+class Flag:
+    """What is typed on a command line alone: `--format table`, which is a setting of the shell."""
+
+    name: str
+    value: str = ""
+    kind: Literal["flag"] = "flag"
+
+
+@dataclass(frozen=True)
 class SessionCall:
     """What a session does: `sql()` in Python."""
 
@@ -73,4 +82,4 @@ class Setting:
     kind: Literal["setting"] = "setting"
 
 
-Reference = Option | SessionCall | Pay | WithOption | Button | EarlierAnswer | Setting
+Reference = Option | Flag | SessionCall | Pay | WithOption | Button | EarlierAnswer | Setting
