@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from adomnia.ledger.chain import Head
 
-__all__ = ["BACKED_UP", "VERIFIED", "LedgerStamp", "read_stamp", "remember_backup", "remember_verified"]
-
 VERIFIED, BACKED_UP = "verified.json", "backed-up.json"
 
 

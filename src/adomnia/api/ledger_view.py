@@ -34,17 +34,6 @@ if TYPE_CHECKING:
     from adomnia.ledger.records import Records
     from adomnia.ledger.requests import Receipt
 
-__all__ = [
-    "Amounts",
-    "LedgerEntry",
-    "find_answer",
-    "find_debit",
-    "open_snapshot",
-    "read_chosen",
-    "read_entries",
-    "verify_ledger",
-]
-
 
 @dataclass(frozen=True)
 class Amounts:

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from adomnia.noise import SystemBits
 
-__all__ = ["CURRENT_REQUEST", "UNMATCHED", "RequestSummary", "choose_id", "create_request_id"]
-
 CURRENT_REQUEST: ContextVar[str | None] = ContextVar("adomnia_request", default=None)
 """The request that this task or thread works for; None where it works for none."""
 
