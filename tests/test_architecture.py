@@ -326,6 +326,7 @@ def faults_by_module() -> dict[Callable[[str, str], list[str]], dict[str, list[s
         engine_faults,
         randomness_faults,
         curator_faults,
+        noise_faults,
         seed_faults,
         participle_faults,
     )
