@@ -515,7 +515,7 @@ def test_nobody_asks_of_which_class_a_noise_is():
     ],
 )
 def test_who_asks_is_found(source):
-    assert noise_faults("adomnia.statistics.made_up", source)
+    assert noise_faults("adomnia.statistics.mean", source)
     assert noise_faults("adomnia.distributions.sums", source) == []
 
 
