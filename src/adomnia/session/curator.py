@@ -44,6 +44,18 @@ if TYPE_CHECKING:
     from adomnia.noise import Bits
     from adomnia.pricing.questions import Payment
 
+__all__ = [
+    "LEDGER",
+    "MEMORY",
+    "STATE",
+    "Curator",
+    "facts_in",
+    "open_folder",
+    "open_ledger",
+    "read_catalog",
+    "rehearse",
+]
+
 
 class Curator:
     """A dataset under protection: it holds the data, and analysts hold sessions."""

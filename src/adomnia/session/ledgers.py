@@ -12,7 +12,7 @@ from adomnia.errors import Refusal
 from adomnia.ledger import Ledger
 from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.owner import DeclaredPeople
-from adomnia.ledger.places import FilePlace
+from adomnia.ledger.places import MEMORY, FilePlace
 from adomnia.ledger.postgres_place import ANCHORED, PostgresPlace
 from adomnia.ledger.schema import explain_errors
 
@@ -20,6 +20,18 @@ if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog, SharedLedger
     from adomnia.ledger.places import LastingPlace, LedgerPlace
     from adomnia.privacy.filters import Budget
+
+__all__ = [
+    "LEDGER",
+    "MEMORY",
+    "STATE",
+    "find_declared",
+    "find_ledger",
+    "find_shared",
+    "locate_ledger",
+    "open_ledger",
+    "place_ledger",
+]
 
 STATE = ".adomnia"  # the folder beside the catalog that holds index and ledger
 LEDGER = "ledger.sqlite"
