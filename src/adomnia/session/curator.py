@@ -26,7 +26,7 @@ from adomnia.releases.store import FOLDER, ReleaseStore
 from adomnia.session import mock
 from adomnia.session.agreement import agreeing, describe_deployment
 from adomnia.session.askable import AskableRelease, make_askable
-from adomnia.session.ledgers import MEMORY, STATE, open_ledger, place_ledger
+from adomnia.session.ledgers import LEDGER, MEMORY, STATE, open_ledger, place_ledger
 from adomnia.session.previewing import publish_previews
 from adomnia.session.session import LocalSession
 from adomnia.sql.rows.blocks import check_views
