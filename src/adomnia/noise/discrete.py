@@ -4,9 +4,9 @@ from fractions import Fraction
 from math import prod
 
 from adomnia.noise.bits import Bits
-from adomnia.noise.integers import Integers
 from adomnia.noise.sampler import log_quadratic
 from adomnia.privacy.amounts import Number, positive
+from adomnia.privacy.exact import Integers
 
 Shape = tuple[int, ...]
 

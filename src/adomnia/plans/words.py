@@ -21,25 +21,24 @@ from adomnia.privacy.relations import (
     Select,
     Union,
 )
-from adomnia.privacy.scans import People, Rows
-from adomnia.privacy.transforms.distances import Distances
+from adomnia.privacy.scans import DistinctValues, Histogram, NonNull, Rows, Total
 from adomnia.privacy.transforms.estimates import BlockEstimates
-from adomnia.privacy.transforms.matrices import Combination
 from adomnia.privacy.vectors import Variable, Vector
 
 
 def in_words(query: Query) -> Query:
     """The same query, to be described: its columns are called what they are."""
-    if isinstance(query.aggregate, Rows | People | Combination | Distances):
-        return query
     names = _names(query.relation)
-    if isinstance(query.aggregate, BlockEstimates):
-        names, sums = _names(query.relation), query.aggregate.sums
-        worded = _worded_vector(sums, names) if isinstance(sums, Vector) else _worded_variable(sums, names)
-        return replace(query, aggregate=replace(query.aggregate, sums=worded))
-    if isinstance(query.aggregate, Vector):
-        return replace(query, aggregate=_worded_vector(query.aggregate, names))
-    return replace(query, aggregate=replace(query.aggregate, value=_worded(query.aggregate.value, names)))
+    match query.aggregate:
+        case BlockEstimates(sums=Vector() as sums) as estimates:
+            return replace(query, aggregate=replace(estimates, sums=_worded_vector(sums, names)))
+        case BlockEstimates(sums=Variable() as counted) as estimates:
+            return replace(query, aggregate=replace(estimates, sums=_worded_variable(counted, names)))
+        case Vector() as vector:
+            return replace(query, aggregate=_worded_vector(vector, names))
+        case NonNull() | DistinctValues() | Total() | Histogram() as aggregate:
+            return replace(query, aggregate=replace(aggregate, value=_worded(aggregate.value, names)))
+    return query
 
 
 def _worded_vector(vector: Vector, names: Mapping[tuple[str, str], str]) -> Vector:

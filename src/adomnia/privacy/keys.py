@@ -1,9 +1,10 @@
 """Keys of groups: what rows are grouped by, and the values it may take. They are declared, hence public."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cached_property
+from math import prod
 from typing import ClassVar, TypeAlias, TypeGuard
 
 from adomnia.privacy.domains import Numbers
@@ -122,6 +123,11 @@ AnyKey: TypeAlias = Key | Blocks
 def key_cells(key: AnyKey) -> range:
     """The integers that stand for the values of a key in a statement."""
     return range(len(key_values(key))) if isinstance(key, Column) else key.cells
+
+
+def count_cells(keys: Iterable[AnyKey]) -> int:
+    """In how many cells rows are divided by keys."""
+    return prod(len(key_cells(key)) for key in keys)
 
 
 def provable_cells(key: AnyKey) -> range:

@@ -18,7 +18,7 @@ from adomnia.privacy.expressions import Expression, conjuncts
 from adomnia.privacy.keys import Bucket, Key, key_cells
 from adomnia.privacy.kinds import Text
 from adomnia.privacy.relations import Where, has_blocks, is_public
-from adomnia.privacy.scans import DistinctValues, People, values_of
+from adomnia.privacy.scans import DistinctValues, People
 from adomnia.sql.around import find_layers, is_aggregated, plan_around
 from adomnia.sql.methods.calls import find_call, plan_method
 from adomnia.sql.reading.parse import parse, refuse_distinct
@@ -172,7 +172,7 @@ def _list_values(statistic: Statistic) -> Iterator[Expression]:
     """What the measurements of a statistic look at."""
     for measure in next(statistic.steps(Pure(1))):
         spend(_STEPS_OF_A_MEASUREMENT)
-        yield from values_of(measure.query.aggregate)
+        yield from measure.query.aggregate.expressions
         if isinstance(measure.query.aggregate, People) and isinstance(measure.query.relation, Where):
             yield from conjuncts(measure.query.relation.condition)  # which may be its own
 

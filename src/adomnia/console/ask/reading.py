@@ -11,7 +11,7 @@ from adomnia.plans.words import term_in_words
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.keys import Bucket, is_open
 from adomnia.privacy.relations import Join, Lookup, Named, PerPerson, Private, Public, Union, Where, has_blocks
-from adomnia.privacy.scans import Aggregate, NonNull, People, Rows
+from adomnia.privacy.scans import NonNull, People, Rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from adomnia.plans.formulas import Term
     from adomnia.plans.plan import Output, Plan
     from adomnia.privacy.keys import Key
+    from adomnia.privacy.queries import Aggregate
     from adomnia.privacy.relations import Relation
     from adomnia.statistics.contract import Statistic
 
