@@ -25,9 +25,9 @@ from adomnia.mechanisms.secret import Secret
 from adomnia.noise import Bits, Integers
 from adomnia.plans.undeclared import KeyDiscovery, Values
 from adomnia.privacy.events import Composed, Event, Price
-from adomnia.privacy.exact import Exact, SparseIntegers
 from adomnia.privacy.losses import covers
 from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Exact, SparseIntegers
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.statistics.contract import Measure, Measured, Result, Round, Statistic, Steps
 from adomnia.work import spend

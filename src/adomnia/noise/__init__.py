@@ -13,7 +13,7 @@ from adomnia.noise.integers import add, describe_array, is_integers
 from adomnia.noise.levels import level
 from adomnia.noise.rounded import round_cauchy, round_laplace, round_student
 from adomnia.noise.uniform import draw_below
-from adomnia.privacy.exact import Integers
+from adomnia.privacy.scans import Integers
 
 __all__ = [
     "Bits",

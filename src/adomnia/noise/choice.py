@@ -13,7 +13,7 @@ from adomnia.noise.integers import describe_array, is_integers
 from adomnia.noise.uniform import MOST_REFINEMENTS, Uniform, draw_below, is_below_exp
 from adomnia.privacy.amounts import Number, positive
 from adomnia.privacy.enclosures import exp_bounds
-from adomnia.privacy.exact import Integers
+from adomnia.privacy.scans import Integers
 
 _DIGIT_BITS = 10
 _TABLE_BITS = 128

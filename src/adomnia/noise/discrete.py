@@ -6,7 +6,7 @@ from math import prod
 from adomnia.noise.bits import Bits
 from adomnia.noise.sampler import log_quadratic
 from adomnia.privacy.amounts import Number, positive
-from adomnia.privacy.exact import Integers
+from adomnia.privacy.scans import Integers
 
 Shape = tuple[int, ...]
 

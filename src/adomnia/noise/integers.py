@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from adomnia.privacy.exact import Integers
+from adomnia.privacy.scans import Integers
 
 
 def is_integers(array: object) -> bool:

@@ -12,7 +12,7 @@ from adomnia.errors import Failure
 from adomnia.noise.bits import Bits
 from adomnia.noise.table import CumulativeTable
 from adomnia.noise.uniform import Uniform, draw_below, is_below_exp
-from adomnia.privacy.exact import Integers
+from adomnia.privacy.scans import Integers
 
 FIRST_BITS = 32
 _CHUNK = 1 << 15

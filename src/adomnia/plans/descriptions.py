@@ -18,6 +18,7 @@ from adomnia.privacy.relations import (
     Named,
     OwnValue,
     PerBlock,
+    PerPerson,
     Private,
     Public,
     PublicGroups,
@@ -245,7 +246,7 @@ def _filter_in_words(query: Query, rows: Relation | None, words: str) -> str:
     return words.format(" AND ".join(describe(c) for c in conjuncts(query.relation.condition) if c not in common))
 
 
-def describe_relation(relation: Relation) -> str:  # noqa: PLR0911 - one line for each node
+def describe_relation(relation: Relation) -> str:  # noqa: C901, PLR0911 - one line for each node
     """The tables, how many rows of a person count, and the conditions."""
     match relation:
         case Private(name=name, rows_per_person=rows):
@@ -262,13 +263,18 @@ def describe_relation(relation: Relation) -> str:  # noqa: PLR0911 - one line fo
             return f"[{', '.join(map(_selected, relation.outputs))}] FROM ({describe_relation(relation.source)})"
         case Union(parts=parts):
             return " UNION ALL ".join(f"({describe_relation(part)})" for part in parts)
-    if isinstance(relation, PerBlock):
-        outputs = [f"{each.name} = {describe_value(each)}" for each in relation.outputs]
-        made = f"PER BLOCK OF {relation.blocks.count} [{', '.join(outputs)}]"
-        return f"{made} FROM ({describe_relation(relation.source)})"
-    outputs = [*map(_selected, relation.keys), *(f"{each.name} = {describe_value(each)}" for each in relation.outputs)]
-    groups = "PUBLIC GROUPS" if isinstance(relation, PublicGroups) else "PER PERSON"
-    return f"{groups} [{', '.join(outputs)}] FROM ({describe_relation(relation.source)})"
+        case PerBlock(blocks=blocks, outputs=values):
+            return f"PER BLOCK OF {blocks.count} {_groups(relation, (), values)}"
+        case PublicGroups(keys=keys, outputs=outputs):
+            return f"PUBLIC GROUPS {_groups(relation, keys, outputs)}"
+        case PerPerson(keys=keys, outputs=values):
+            return f"PER PERSON {_groups(relation, keys, values)}"
+    raise TypeError(f"describe_relation relation must be known, got {type(relation).__name__}.")
+
+
+def _groups(groups: Relation, keys: tuple[Selected, ...], outputs: tuple[OwnValue | PublicValue, ...]) -> str:
+    made = [*map(_selected, keys), *(f"{each.name} = {describe_value(each)}" for each in outputs)]
+    return f"[{', '.join(made)}] FROM ({describe_relation(*groups.sources)})"
 
 
 def _join(join: Join | Lookup) -> str:

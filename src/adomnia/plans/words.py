@@ -8,14 +8,10 @@ from adomnia.plans.formulas import Formula, Term, WindowFunction, map_leaves
 from adomnia.privacy.expressions import Call, Column, Expression
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import (
-    Join,
-    Lookup,
     Named,
     OwnValue,
     PerBlock,
     PerPerson,
-    Private,
-    Public,
     PublicGroups,
     Relation,
     Select,
@@ -76,10 +72,6 @@ def _worded(expression: Expression, names: Mapping[tuple[str, str], str]) -> Exp
 def _names(relation: Relation) -> dict[tuple[str, str], str]:  # noqa: PLR0911 - one for each node
     """The words for every column that a question did not name itself, by its side and name."""
     match relation:
-        case Private() | Public():
-            return {}
-        case Join(left=left, right=right) | Lookup(left=left, right=right):
-            return _names(left) | _names(right)
         case Named(source=source, name=side):
             return {(side, name): words for (_, name), words in _names(source).items()}
         case Union(parts=parts):
@@ -97,7 +89,7 @@ def _names(relation: Relation) -> dict[tuple[str, str], str]:  # noqa: PLR0911 -
             below = _names(relation.source)
             words = {("", key.name): describe(_worded(key.value, below)) for key in keys}
             return words | {("", output.name): describe_value(output) for output in outputs}
-    return _names(relation.source)
+    return {side: words for source in relation.sources for side, words in _names(source).items()}
 
 
 def _own_names(

@@ -11,7 +11,7 @@ from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Approximate, Concentrated
 from adomnia.privacy.expressions import Column, Expression
 from adomnia.privacy.kinds import Boolean, Text
-from adomnia.privacy.relations import MOST_ROWS
+from adomnia.privacy.units import MOST_ROWS
 from adomnia.privacy.wall_time import read_seconds
 
 Label: TypeAlias = str | bool | int | float | date | datetime

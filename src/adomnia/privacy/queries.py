@@ -6,11 +6,10 @@ from functools import cached_property
 from math import isqrt, prod
 from typing import ClassVar, TypeAlias
 
-from adomnia.privacy.exact import Exact, Integers, spread
 from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.keys import AnyKey, Blocks, Key, is_unknown, key_cells, provable_cells
-from adomnia.privacy.relations import Relation, everything, has_blocks, most_rows
-from adomnia.privacy.scans import Form, Histogram, Scan, Total
+from adomnia.privacy.relations import Relation, everything, most_rows
+from adomnia.privacy.scans import Exact, Form, Histogram, Integers, Scan, Total, spread
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.privacy.transforms.contract import Transform
 
@@ -50,7 +49,7 @@ class Query:
         if in_blocks and not self.relation.rows_per_person:
             raise ValueError("Query in blocks must be of rows of people, got public ones.")
         of_people = in_blocks or self.clip is not None or self.aggregate.of_people
-        if of_people and has_blocks(self.relation):
+        if of_people and self.relation.has_blocks:
             raise ValueError("Query by person must be of rows of people, got those of blocks.")
         if self.clip is not None and (self.reach is None or not 1 <= self.clip.bound <= self.reach <= MOST_CLIPPED):
             raise ValueError(f"Query clip must be of 1 to {self.reach} in counts or sums, got {self.clip}.")
@@ -174,7 +173,7 @@ class Query:
     def _sensitivity(self) -> Sensitivity:
         found = self._derive_sensitivity()
         # Of blocks, a person takes a row away and puts another in its place.
-        return Sensitivity(found.l1, found.l2_squared, found.linf) if has_blocks(self.relation) else found
+        return Sensitivity(found.l1, found.l2_squared, found.linf) if self.relation.has_blocks else found
 
     def _derive_sensitivity(self) -> Sensitivity:
         if isinstance(self.aggregate, Transform):

@@ -6,6 +6,9 @@ from fractions import Fraction
 from math import inf
 from typing import ClassVar, Literal, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, Expression
 from adomnia.privacy.hashing import hashed_once
@@ -13,6 +16,9 @@ from adomnia.privacy.kinds import Boolean, Text
 from adomnia.privacy.sensitivity import Sensitivity
 
 _BUCKET_BITS = 10
+
+# What a scan gives: 64-bit where a static bound allows, Python's own integers otherwise.
+Integers: TypeAlias = NDArray[np.int64] | NDArray[np.object_]
 
 # What the exact answer to a query is: a number in every cell, which are public; counts of the values that some rows
 # have; or the keys that some people have. Of the last two even the number is private.
@@ -276,3 +282,32 @@ class DistinctValues(Scan):
 
 
 Own: TypeAlias = Rows | NonNull | Total | Average | OwnExtreme | OwnMedian | OwnSpread | OwnChoice | DistinctValues
+
+
+@dataclass(frozen=True)
+class SparseIntegers:
+    """Those that are not 0, and their places: a table of a million cells has few of them."""
+
+    shape: tuple[int, ...]
+    places: NDArray[np.intp]
+    values: Integers
+
+    @classmethod
+    def of(cls, exact: "Exact") -> "SparseIntegers":
+        """The same integers without the zeros."""
+        if isinstance(exact, SparseIntegers):
+            return exact
+        places = np.flatnonzero(exact)
+        return cls(exact.shape, places, exact.ravel()[places])
+
+
+Exact: TypeAlias = Integers | SparseIntegers
+
+
+def spread(exact: Exact) -> Integers:
+    """The same integers with all zeros, in their shape."""
+    if not isinstance(exact, SparseIntegers):
+        return exact
+    found: Integers = np.zeros(exact.shape, dtype=exact.values.dtype)  # type: ignore[assignment]  # of the same type
+    found.reshape(-1)[exact.places] = exact.values
+    return found

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from adomnia.plans.descriptions import describe_query
-from adomnia.privacy.exact import SparseIntegers
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.keys import Bucket, Names
 from adomnia.privacy.kinds import Text
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import MOST_ROWS, Private
+from adomnia.privacy.scans import SparseIntegers
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.privacy.transforms.distances import Candidate, Distances, Guess
 

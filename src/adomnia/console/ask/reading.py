@@ -10,7 +10,7 @@ from adomnia.plans.formulas import Formula, Grouping, Keyed, WindowFunction
 from adomnia.plans.words import term_in_words
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.keys import Bucket, is_open
-from adomnia.privacy.relations import Join, Lookup, Named, PerPerson, Private, Public, Union, Where, has_blocks
+from adomnia.privacy.relations import Named, PerPerson, Private, Public, Where
 from adomnia.privacy.scans import NonNull, People, Rows
 
 if TYPE_CHECKING:
@@ -148,14 +148,9 @@ def _list_tables(relation: Relation) -> Iterator[str]:
     match relation:
         case Private(name=name) | Public(name=name) | Named(source=Private() | Public(), name=name):
             yield name
-        case Join(left=left, right=right) | Lookup(left=left, right=right):
-            yield from _list_tables(left)
-            yield from _list_tables(right)
-        case Union(parts=parts):
-            for part in parts:
-                yield from _list_tables(part)
         case _:
-            yield from _list_tables(relation.source)
+            for source in relation.sources:
+                yield from _list_tables(source)
 
 
 def _read_choice(plan: Plan) -> Iterator[Piece]:
@@ -175,7 +170,7 @@ def _read_people(relation: Relation, by_row: bool) -> Iterator[Piece]:
         yield Piece("Each row is protected by itself.")
     elif isinstance(relation, PerPerson):
         yield Piece("The rows of each person are made one first.")
-    elif has_blocks(relation):
+    elif relation.has_blocks:
         yield Piece("The rows of each block of people are made one first.")
     elif rows == 1:
         yield Piece("One row a person.")

@@ -8,10 +8,9 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import ClassVar, TypeAlias
 
-from adomnia.privacy.exact import Exact, Integers
 from adomnia.privacy.expressions import Expression
 from adomnia.privacy.keys import AnyKey
-from adomnia.privacy.scans import Form, Scan
+from adomnia.privacy.scans import Exact, Form, Integers, Scan
 from adomnia.privacy.sensitivity import Sensitivity
 
 Inner: TypeAlias = tuple[tuple[AnyKey, ...], Scan]  # one scan over the same rows, in every cell of keys

@@ -13,9 +13,8 @@ from typing import Any, ClassVar, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.privacy.exact import Exact, Integers, SparseIntegers
 from adomnia.privacy.keys import MOST_CELLS, AnyKey, Key, count_cells, is_unknown
-from adomnia.privacy.scans import Rows
+from adomnia.privacy.scans import Exact, Integers, Rows, SparseIntegers
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.privacy.transforms.contract import Inner, Transform
 

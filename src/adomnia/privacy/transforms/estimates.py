@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.privacy.domains import Numbers
-from adomnia.privacy.exact import Exact, Integers, spread
 from adomnia.privacy.expressions import Expression
 from adomnia.privacy.keys import AnyKey, Blocks, Bucket
-from adomnia.privacy.scans import Rows
+from adomnia.privacy.scans import Exact, Integers, Rows, spread
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.privacy.transforms.contract import Inner, Transform
 from adomnia.privacy.vectors import Variable, Vector

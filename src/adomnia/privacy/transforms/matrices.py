@@ -13,10 +13,9 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from adomnia.privacy.exact import Exact, Integers, spread
 from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.keys import AnyKey, count_cells
-from adomnia.privacy.scans import Rows
+from adomnia.privacy.scans import Exact, Integers, Rows, spread
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.privacy.transforms.contract import Inner, Transform
 
