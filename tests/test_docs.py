@@ -16,8 +16,7 @@ import typer
 import adomnia
 from adomnia.cli.app import app, main
 from adomnia.errors import Refusal
-from adomnia.explaining.method_reference import render_reference
-from adomnia.explaining.methods import list_methods
+from adomnia.explaining.methods import list_methods, render_reference
 from adomnia.mechanisms.registry import MECHANISMS
 from adomnia.privacy.expressions import FUNCTIONS
 from adomnia.session.curator import read_catalog
@@ -43,7 +42,11 @@ COMMANDS = ROOT / "docs" / "cli.md"
 GUIDE = ROOT / "docs" / "sql.md"
 LANGUAGE = ROOT / "docs" / "sql-reference.md"
 
-FACE = ("curator/paying.py", *(f"session/{name}.py" for name in ("batch", "session", "stored_answers", "table")))
+FACE = (
+    "curator/paying.py",
+    *(f"asking/{name}.py" for name in ("asker", "batch", "stored_answers")),
+    "session/table.py",
+)
 CURATORS = [ROOT / "src" / "adomnia" / name for name in FACE]
 
 KERNEL = ("privacy", "noise", "mechanisms", "survey")  # the packages whose public classes are words of the project

@@ -25,8 +25,11 @@ from adomnia.catalog.document_keys import FILE_ENDINGS  # noqa: E402
 from adomnia.catalog.model import POLICIES  # noqa: E402
 from adomnia.cli.app import app  # noqa: E402
 from adomnia.engines.registry import ENGINES  # noqa: E402
-from adomnia.explaining.method_reference import CHAPTERS, render_reference  # noqa: E402
-from adomnia.explaining.methods import list_methods  # noqa: E402
+from adomnia.explaining.methods import (  # noqa: E402
+    CHAPTERS,
+    list_methods,
+    render_reference,
+)
 from adomnia.explaining.surfaces import Surface  # noqa: E402
 from adomnia.mechanisms.registry import MECHANISMS  # noqa: E402
 from adomnia.methods.registry import METHODS  # noqa: E402

@@ -8,9 +8,9 @@ import pytest
 
 from adomnia.api import encoding
 from adomnia.api.encoding import encode_answer, encode_batch, encode_json, encode_pasts, encode_record
+from adomnia.plans.columns import KeyColumn, ValueColumn
 from adomnia.privacy.filters import Left
 from adomnia.session.answer import Answer
-from adomnia.session.columns import KeyColumn, ValueColumn
 from adomnia.statistics.contract import Estimate
 from adomnia.wire.answers import answer_record
 

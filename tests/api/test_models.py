@@ -4,12 +4,12 @@ import pytest
 from pydantic import ValidationError
 
 from adomnia.api.access import Role, Token, TokenState, User
-from adomnia.api.models import NewUser, link_record, token_record, user_record
+from adomnia.api.models import NewUser, TokenReply, UserReply, link_record
 
 
 def test_times_are_written_for_people():
     token = Token("1", "alice", "laptop", 0.0, 86_400.0, revoked=False, state=TokenState.VALID)
-    assert token_record(token) == {
+    assert TokenReply.record(token) == {
         "id": "1",
         "label": "laptop",
         "created": "1970-01-01T00:00:00+00:00",
@@ -17,8 +17,8 @@ def test_times_are_written_for_people():
         "revoked": False,
         "state": "valid",
     }
-    assert token_record(Token("1", "alice", "", 0.0, None, True, TokenState.REVOKED))["expires"] is None
-    user = user_record(User("alice", Role.ANALYST, has_password=True, created=1.5))
+    assert TokenReply.record(Token("1", "alice", "", 0.0, None, True, TokenState.REVOKED))["expires"] is None
+    user = UserReply.record(User("alice", Role.ANALYST, has_password=True, created=1.5))
     assert user == {"name": "alice", "role": "analyst", "has_password": True, "created": "1970-01-01T00:00:01+00:00"}
 
 

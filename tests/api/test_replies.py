@@ -5,9 +5,10 @@ import asyncio
 import pytest
 
 from adomnia.api import replies
-from adomnia.api.replies import EncodedReply, PiecewiseResponse, encode_within
+from adomnia.api.replies import JSON, EncodedReply, PiecewiseResponse, choose_form, encode_within
 from adomnia.api.running.answer_memory import AnswerMemory, needed_bytes
-from adomnia.session.sizes import AnswerSize
+from adomnia.asking.sizes import AnswerSize
+from adomnia.wire.tables import ARROW, CSV
 
 LARGE = AnswerSize(10**6, 10**6, 0)
 
@@ -76,3 +77,27 @@ def test_a_connection_that_breaks_gives_the_memory_back():
     with pytest.raises(ConnectionError):
         asyncio.run(PiecewiseResponse(encode_within(memory, encode))({}, None, send))
     assert memory.used_bytes == 0
+
+
+@pytest.mark.parametrize(
+    ("accept", "form"),
+    [
+        (None, JSON),
+        ("", JSON),
+        ("*/*", JSON),
+        ("text/html,*/*;q=0.8", JSON),
+        (ARROW, ARROW),
+        (ARROW.upper(), ARROW),
+        (CSV, CSV),
+        (f"{CSV};charset=utf-8", CSV),
+        (f"{CSV};q=0.4, {ARROW};q=0.5", ARROW),
+        (f"{JSON}, {ARROW};q=0.5", JSON),
+        (f"{ARROW};q=0", JSON),
+        (f"{ARROW};q=nan", JSON),
+        (f"{ARROW};q=x", JSON),
+        (f"{ARROW};q=2", JSON),
+        ("," * 100 + ARROW, JSON),
+    ],
+)
+def test_json_is_sent_unless_another_form_is_preferred(accept, form):
+    assert choose_form(accept) == form

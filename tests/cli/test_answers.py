@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from adomnia.cli import answers, opening
-from adomnia.session.columns import KeyColumn
+from adomnia.plans.columns import KeyColumn
 
 TEXT = "SELECT city, COUNT(*) AS n, SUM(salary) AS pay FROM people GROUP BY city"
 

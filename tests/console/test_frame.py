@@ -6,7 +6,7 @@ import pytest
 
 from adomnia.api.access import Role
 from adomnia.api.roles import PAGES
-from adomnia.console.frame import LINKS, PageFrame, Purse, fill_purse
+from adomnia.console.frame import LINKS, PageFrame, RemainingBudget, describe_remaining
 from adomnia.console.rendering import Page, render
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.filters import Budget, Filter
@@ -43,17 +43,18 @@ def test_an_answer_is_on_the_page_of_its_question_and_a_new_link_in_history():
 
 def test_a_purse_is_counted_in_the_sum_that_the_budget_is_held_to():
     pure = Filter(Budget(epsilon=2))
-    assert fill_purse(pure) == Purse("ε", "epsilon", "2", "2", 0.0)
-    assert fill_purse(pure.after(Pure(Fraction(1, 2)))) == Purse("ε", "epsilon", "1.5", "2", 0.25)
+    assert describe_remaining(pure) == RemainingBudget("ε", "epsilon", "2", "2", 0.0)
+    assert describe_remaining(pure.after(Pure(Fraction(1, 2)))) == RemainingBudget("ε", "epsilon", "1.5", "2", 0.25)
     both = Filter(Budget(epsilon=2, delta=Fraction(1, 10**6), approximate=True)).after(Concentrated(Fraction(1, 100)))
-    purse = fill_purse(both)
+    purse = describe_remaining(both)
     assert (purse.sign, purse.word) == ("ρ", "rho")
     assert 0.1 < purse.spent_share < 0.3
 
 
 def test_a_purse_that_is_overdrawn_is_empty():
     spent = Filter(Budget(epsilon=1)).after(Pure(1))
-    assert fill_purse(Filter(Budget(epsilon=TENTH), spent.spent)) == Purse("ε", "epsilon", "0", "0.1", 1.0)
+    left = describe_remaining(Filter(Budget(epsilon=TENTH), spent.spent))
+    assert left == RemainingBudget("ε", "epsilon", "0", "0.1", 1.0)
 
 
 def test_the_ledger_is_asked_for_the_purse_only_where_it_is_shown():
@@ -66,4 +67,4 @@ def test_the_ledger_is_asked_for_the_purse_only_where_it_is_shown():
     frame = PageFrame("hospital", 1, "alice", Role.ANALYST, "", "/ask", LINKS[Role.ANALYST], open_account)
     render(Page("account.html", {}), "title", frame=frame)
     assert not asked
-    assert (frame.purse.left, frame.purse.whole, len(asked)) == ("2", "2", 1)
+    assert (frame.remaining.left, frame.remaining.whole, len(asked)) == ("2", "2", 1)

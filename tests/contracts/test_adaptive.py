@@ -16,6 +16,7 @@ from adomnia.curator.executor import Executor, Statements, drive
 from adomnia.curator.measurements import Record, Replayer
 from adomnia.explaining.explanations import explain
 from adomnia.mechanisms.laplace import DiscreteLaplace
+from adomnia.plans.columns import build_columns
 from adomnia.plans.plan import Output, Plan
 from adomnia.plans.views import TableView
 from adomnia.pricing.parts import amount, bill, identify, split_price, split_together
@@ -23,7 +24,6 @@ from adomnia.pricing.quotes import list_measures, quote_plan
 from adomnia.privacy.events import Composed, Concentrated, Pure
 from adomnia.privacy.losses import covers
 from adomnia.privacy.scans import NonNull, Rows
-from adomnia.session.columns import build_columns
 from adomnia.sql.lower import lower
 from adomnia.statistics.clipped import Clipped
 from adomnia.statistics.contract import Measure, Measured, ResultTable

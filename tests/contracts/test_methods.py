@@ -26,6 +26,8 @@ from adomnia.engines.registry import ENGINES, load_engine
 from adomnia.engines.render import render
 from adomnia.errors import Refusal
 from adomnia.explaining.explanations import explain
+from adomnia.messages.notes import TEMPLATES, note_record, read_note
+from adomnia.methods.contract import INFERENCE
 from adomnia.methods.registry import METHODS
 from adomnia.methods.signatures import method_record
 from adomnia.plans.views import read_column
@@ -49,6 +51,7 @@ from kit.methods import PEOPLE, VISITS, executed, hospital_catalog, moves_of, ta
 if TYPE_CHECKING:
     from adomnia.plans.plan import Plan
 
+COUNTED = {"count", "n", "missing", "min", "max"}  # which are about the rows that there are, whatever is asked
 DIALECTS = ("duckdb", "postgres", "")
 PRICES = [Pure(Fraction(1, 3)), Concentrated(Fraction(1, 7))]
 SLOWEST_PRICE = 1.0  # seconds from text to quote; a benchmark has the real ones, which are below 0.1
@@ -181,7 +184,20 @@ def test_its_table_has_one_shape_whatever_the_data_and_says_finite_things(name, 
                 for value, low, high in zip(held[column], lower_ends.tolist(), upper_ends.tolist(), strict=True):
                     assert value is None or low <= value <= high, column
         assert table.notes, "what its intervals are about"
+        for note in table.notes:
+            assert read_note(json.loads(json.dumps(note_record(note), allow_nan=False))) == note == str(note)
+            assert note.code in TEMPLATES
     assert len(shapes) == 1
+
+
+@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if INFERENCE in method.parameters])
+def test_its_intervals_are_about_what_was_asked(name, hospital_catalog):
+    text = f"{text_of(name)[:-1]}, inference => "
+    for asked, found in (("data", {"data"}), ("population", {"population"})):
+        plan = lower(f"{text}'{asked}')", hospital_catalog)
+        for table in tables_of(plan, PRICES[0]):
+            about = {table.column(column).about for column in table.estimates.keys() - COUNTED}
+            assert about == found
 
 
 @every_method

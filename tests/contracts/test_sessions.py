@@ -18,12 +18,12 @@ import pytest
 
 import adomnia
 from adomnia import Failure, Question, Refusal, Unavailable
+from adomnia.asking.batch import MOST_QUESTIONS
 from adomnia.client.session import RemoteSession
-from adomnia.pricing.quotes import Quote
+from adomnia.pricing.bills import Quote
 from adomnia.privacy.amounts import EPSILON_UNIT
 from adomnia.session.accounts import Budgets, Past
 from adomnia.session.answer import Answer
-from adomnia.session.batch import MOST_QUESTIONS
 from adomnia.session.contract import Session
 from adomnia.session.explanation import Explanation
 from adomnia.session.session import LocalSession

@@ -23,7 +23,7 @@ OPENERS = {
     "ledger/audit.py": "drafts of copies, which get a name when they are whole",
     "ledger/postgres_copies.py": "the same",
     "ledger/restore.py": "the same",
-    "inspection/databases.py": "owners' own databases, read only",
+    "inspection/files.py": "owners' own databases, read only",
     "engines/sources/databases.py": "the same",
     "api/ledger_index.py": "a file without a name, of one process",
 }

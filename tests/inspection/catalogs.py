@@ -11,7 +11,7 @@ from adomnia.inspection.changes import apply_changes
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from adomnia.inspection.mismatches import Mismatch
+    from adomnia.inspection.changes import Mismatch
 
 HEAD = """
 [dataset]

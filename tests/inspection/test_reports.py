@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import replace
 
 import pytest
 
+from adomnia.catalog.model import EngineChoice
 from adomnia.inspection.checking import check_folder
-from adomnia.inspection.reports import inspect_data
+from adomnia.inspection.reports import describe_index, inspect_data
+from adomnia.session.curator import STATE, open_folder, read_catalog
 from inspection.catalogs import apply_mismatch, write_catalog
+from kit.filled_postgres import filled
 
 RIDES = """
 [tables.rides]
@@ -17,6 +21,16 @@ rows_per_person = 1
 [tables.rides.columns]
 person_id = { type = "id" }
 VALUE
+"""
+RIDES_OF_INDEXES = """
+[engine]
+name = "duckdb"
+[tables.rides]
+source = "{}"
+table = "rides"
+rows_per_person = 1
+[tables.rides.columns]
+person_id = {{ type = "id" }}
 """
 
 
@@ -216,3 +230,29 @@ def test_categories_in_another_encoding_are_not_taken_for_others(tmp_path):
     line = 'value = { type = "category", values = ["Zoë"] }'
     (mismatch,) = report(rides(tmp_path, line, "Zoë", "Zoë", encoding="latin-1")).mismatches
     assert mismatch.fix == 'encoding = "latin-1" in tables.rides.csv'
+
+
+def test_tables_in_a_database_are_of_when_they_were_read(tmp_path):
+    with filled("CREATE TABLE rides (person_id int)") as url:
+        folder = write_catalog(tmp_path, "rides.person_id", RIDES_OF_INDEXES.format(url))
+        (before,) = describe_index(read_catalog(folder))
+        assert before.says == f"There is none of version 1 yet: it will be made in {folder / STATE}."
+        open_folder(folder).close()
+        (after,) = describe_index(read_catalog(folder))
+    assert after.says.startswith(f"It lies in {folder / STATE}, and has the rows of 20")
+    assert "raise version" in after.says
+
+
+def test_an_index_that_lies_elsewhere_is_not_missed_here(tmp_path):
+    with filled("CREATE TABLE rides (person_id int)") as url:
+        catalog = read_catalog(write_catalog(tmp_path, "rides.person_id", RIDES_OF_INDEXES.format(url)))
+        (told,) = describe_index(replace(catalog, engine=EngineChoice("postgres")))
+        assert told.says.startswith("It lies in a schema of the database of these tables, or, where its role may not")
+        (told,) = describe_index(replace(catalog, engine=EngineChoice("spark", index="s3a://bucket/adomnia")))
+        assert told.says == "There is none of version 1 yet: it will be made in s3a://bucket/adomnia."
+
+
+def test_nothing_is_said_of_files(tmp_path):
+    (tmp_path / "rides.csv").write_text("person_id\n1\n")
+    text = RIDES_OF_INDEXES.format("rides.csv").replace('table = "rides"\n', "")
+    assert list(describe_index(read_catalog(write_catalog(tmp_path, "rides.person_id", text)))) == []

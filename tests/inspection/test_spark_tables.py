@@ -8,8 +8,7 @@ from adomnia.catalog.read import read
 from adomnia.engines.spark import sources
 from adomnia.errors import Refusal
 from adomnia.inspection.checking import check_folder
-from adomnia.inspection.indexes import describe_index
-from adomnia.inspection.reports import inspect_data
+from adomnia.inspection.reports import describe_index, inspect_data
 
 CATALOG = """
 [dataset]

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adomnia.ledger.requests import Receipt
+from adomnia.plans.columns import KeyColumn, ValueColumn
 from adomnia.privacy.events import Pure
 from adomnia.privacy.filters import Left
 from adomnia.session.answer import Answer
-from adomnia.session.columns import KeyColumn, ValueColumn
 from adomnia.statistics.contract import Estimate
 
 if TYPE_CHECKING:

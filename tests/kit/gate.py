@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
+from adomnia.asking.known_rows import EarlierAnswers, EarlierCounts
 from adomnia.engines.check import check_statement
 from adomnia.privacy.losses import loss
-from adomnia.session.known_rows import EarlierAnswers, EarlierCounts
 from adomnia.sql.lower import lower
 from kit.altering import alter
 from kit.reference import exact

@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
+from adomnia.asking import replaying
 from adomnia.methods.parts.describe import cuts
-from adomnia.session import columns, replaying
+from adomnia.plans import columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

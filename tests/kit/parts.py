@@ -12,11 +12,13 @@ _PREFIX = f"{TESTS}/"
 # The trusted core has two: with coverage what it is judged by, and without it what searches among many examples.
 CORE, SEARCHES = "core", "searches"
 # Of the tests of sessions these run branches of the core that its own do not.
-_ASKING = ("notebook", "own", "policies", "protect", "public", "session", "sharing", "sizes")
+_ASKING = ("notebook", "own", "policies", "protect", "session", "sharing")
 
 # Files and folders below `tests`; of two names that fit a file the longer one decides.
 NAMED = {
-    CORE: tuple(f"session/test_{name}.py" for name in _ASKING),
+    CORE: (
+        "asking/test_sizes.py", "plans/test_public_columns.py", *(f"session/test_{name}.py" for name in _ASKING),
+    ),
     "engines": (
         "contracts/engines", "contracts/test_engines.py", "engines/postgres", "engines/spark", "test_postgres.py",
     ),
@@ -25,9 +27,9 @@ NAMED = {
         "frozen/test_analyses.py", "methods", "plans", "pricing", "statistics",
     ),
     "surfaces": (
-        "cli", "client", "contracts/test_designs.py", "contracts/test_sessions.py", "contracts/test_surfaces.py",
-        "explaining", "figures", "frozen", "inspection", "kit", "releases", "session", "sql", "survey", "test_*.py",
-        "wire",
+        "asking", "cli", "client", "contracts/test_designs.py", "contracts/test_sessions.py",
+        "contracts/test_surfaces.py", "explaining", "figures", "frozen", "inspection", "kit", "releases", "session",
+        "sql", "survey", "test_*.py", "wire",
     ),
     "server": ("api", "console", "frozen/test_server.py", "serving", "survey/test_app.py", "survey/test_serve.py"),
     "browser": ("browser",),

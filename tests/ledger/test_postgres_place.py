@@ -10,12 +10,11 @@ from dataclasses import replace
 import pytest
 
 from adomnia.errors import Refusal, Unavailable
-from adomnia.ledger import postgres_locks, postgres_place
+from adomnia.ledger import postgres_place
 from adomnia.ledger.audit import list_restorations
 from adomnia.ledger.failpoints import KILLED
 from adomnia.ledger.postgres_errors import UNREACHABLE
-from adomnia.ledger.postgres_locks import PostgresLocks
-from adomnia.ledger.postgres_place import PostgresPlace
+from adomnia.ledger.postgres_place import PostgresLocks, PostgresPlace
 from adomnia.ledger.records import StoreError
 from adomnia.ledger.restore import Restoration, restore
 from kit.waiting import HANG_SECONDS
@@ -174,7 +173,7 @@ def test_a_turn_that_never_comes_is_not_waited_for_for_ever(shared, monkeypatch)
     here, there = (PostgresLocks(shared.url, shared.schema) for _ in range(2))
     with closing(here), closing(there), here.hold(7):
         with monkeypatch.context() as hurried:
-            hurried.setattr(postgres_locks, "_PATIENCE_SECONDS", 0.2)
+            hurried.setattr(postgres_place, "_PATIENCE_SECONDS", 0.2)
             with pytest.raises(Unavailable, match="kept waiting by somebody who does the same elsewhere"):
                 there.hold(7).__enter__()
         with there.hold(8):
@@ -189,8 +188,8 @@ def test_whoever_waits_behind_an_error_of_the_turns_is_told_at_once(shared, monk
         asked.append(1)
         raise StoreError("ConnectionFailed", UNREACHABLE)
 
-    monkeypatch.setattr(postgres_locks, "connect", fail)
-    monkeypatch.setattr(postgres_locks, "_REST_SECONDS", HANG_SECONDS)
+    monkeypatch.setattr(postgres_place, "connect", fail)
+    monkeypatch.setattr(postgres_place, "_REST_SECONDS", HANG_SECONDS)
     locks = PostgresLocks(shared.url, shared.schema)
 
     def take(_):
@@ -209,7 +208,7 @@ def test_a_turn_whose_reply_was_lost_is_given_up(shared, monkeypatch):
     """The server may have granted it: the session must not live on with it."""
     locks, other = (PostgresLocks(shared.url, shared.schema) for _ in range(2))
     with closing(locks), closing(other):
-        wait = postgres_locks.connect
+        wait = postgres_place.connect
 
         def deaf(*place):
             connection = wait(*place)
@@ -223,7 +222,7 @@ def test_a_turn_whose_reply_was_lost_is_given_up(shared, monkeypatch):
             return connection
 
         with monkeypatch.context() as patch:
-            patch.setattr(postgres_locks, "connect", deaf)
+            patch.setattr(postgres_place, "connect", deaf)
             with pytest.raises(StoreError, match="Lost"), locks.hold(1):
                 pass
         with other.hold(1):

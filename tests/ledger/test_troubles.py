@@ -16,7 +16,7 @@ import pytest
 
 from adomnia import postgres
 from adomnia.errors import Unavailable
-from adomnia.ledger import file_store, postgres_locks, postgres_place, postgres_store, store
+from adomnia.ledger import file_store, postgres_place, postgres_store, store
 from adomnia.ledger.postgres_errors import UNREACHABLE
 from adomnia.ledger.postgres_schema import lock_number
 from adomnia.ledger.records import StoreError
@@ -295,7 +295,7 @@ def owner_of(place) -> Iterator[Connection]:
 def test_a_server_that_cannot_be_reached_is_trouble_whoever_meets_it(shared, watched, monkeypatch, act):
     ledger, names = watched
     with monkeypatch.context() as away:
-        for module in (postgres_store, postgres_place, postgres_locks):
+        for module in (postgres_store, postgres_place):
             away.setattr(module, "connect", raise_unreachable)
         end_sessions(shared)
         try_once(ledger, act)

@@ -19,12 +19,10 @@ import pytest
 import adomnia.noise.bits
 import adomnia.noise.choice
 import adomnia.noise.discrete
-import adomnia.noise.sampler
 from adomnia.errors import Failure
 from adomnia.noise.bits import SystemBits
 from adomnia.noise.choice import weighted_choice
-from adomnia.noise.discrete import discrete_gaussian, discrete_laplace, geometric
-from adomnia.noise.sampler import LogQuadratic
+from adomnia.noise.discrete import LogQuadratic, discrete_gaussian, discrete_laplace, geometric
 from kit.bits import BrokenBits
 from kit.laws import fits_the_law, p_value_of_counts, tabulated
 

@@ -5,13 +5,25 @@ from __future__ import annotations
 from decimal import Decimal
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 from scipy.special import bdtr, bdtrc, chdtrc
 
-from adomnia.noise.discrete import discrete_gaussian, discrete_laplace, geometric
-from kit.bits import SeededBits
-from kit.laws import fits_the_law, gaussian_law, geometric_law, laplace_law, p_value_of_counts
+from adomnia.errors import Failure
+from adomnia.noise.discrete import LogQuadratic, _compare_with_exp, discrete_gaussian, discrete_laplace, geometric
+from kit.bits import Exhausted, ScriptedBits, SeededBits
+from kit.laws import (
+    exact_gaussian,
+    exact_laplace,
+    fits_the_law,
+    gaussian_law,
+    geometric_law,
+    laplace_law,
+    p_value_of_counts,
+    rational,
+    tabulated,
+)
 
 MILLION = 10**6
 SCALES = [Fraction(text) for text in ("1/2", "1", "3/2", "3", "10", "100", "1e4", "1e6", "1e12")]
@@ -25,6 +37,8 @@ AWKWARD_VARIANCES = [
 HUGE_SCALES = [Fraction(10) ** power for power in (15, 16, 18, 19, 24, 30)]
 HUGE_VARIANCES = [Fraction(10) ** power for power in (30, 36, 38, 48, 60)]
 UP, DOWN = Fraction(103, 100), Fraction(97, 100)
+ONES = 2**64 - 1
+ZERO = Fraction(0)
 
 
 def rejects_both_sides(draws, law, parameter, up, down):
@@ -214,3 +228,178 @@ def test_a_parameter_that_is_no_positive_number_is_refused_by_name_field_rule_an
 def test_equal_parameters_draw_equal_noise_however_they_are_written(same):
     expected = discrete_laplace(Fraction(5, 2), (50,), SeededBits(1))
     assert (discrete_laplace(same, (50,), SeededBits(1)) == expected).all()
+
+
+def gaussian_rate(variance):
+    return 1 / (2 * Fraction(variance))
+
+
+@pytest.mark.parametrize("first_bits", [2, 3, 8])
+@pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(3), Fraction(10), Fraction(10**4)], ids=str)
+@pytest.mark.no_cover
+def test_forced_refinement_keeps_the_laplace_law(scale, first_bits, seeded_bits):
+    draws = LogQuadratic(1 / scale, ZERO, first_bits).draw(20_000, seeded_bits)
+    assert fits_the_law(draws, laplace_law(scale))
+    assert not fits_the_law(draws, laplace_law(scale * Fraction(11, 10)))
+    assert not fits_the_law(draws, laplace_law(scale * Fraction(9, 10)))
+
+
+@pytest.mark.parametrize("first_bits", [2, 3, 8])
+@pytest.mark.parametrize("variance", [Fraction(1, 4), Fraction(9), Fraction(100), Fraction(10**8)], ids=str)
+@pytest.mark.no_cover
+def test_forced_refinement_keeps_the_gaussian_law(variance, first_bits, seeded_bits):
+    draws = LogQuadratic(ZERO, gaussian_rate(variance), first_bits).draw(20_000, seeded_bits)
+    assert fits_the_law(draws, gaussian_law(variance))
+    assert not fits_the_law(draws, gaussian_law(variance * Fraction(121, 100)))
+    assert not fits_the_law(draws, gaussian_law(variance * Fraction(81, 100)))
+
+
+def test_a_law_with_both_terms_is_drawn_too(seeded_bits):
+    draws = LogQuadratic(Fraction(1, 50), Fraction(1, 2000), 16).draw(200_000, seeded_bits)
+    k = np.arange(-500.0, 501.0)
+    assert fits_the_law(draws, tabulated(np.exp(-np.abs(k) / 50 - k * k / 2000), -500))
+    assert not fits_the_law(draws, tabulated(np.exp(-np.abs(k) / 60 - k * k / 2000), -500))
+
+
+def turning_points(weight, last):
+    """P[K <= k] for k = 0 .. last under the law on k >= 0 with these weights, at the working precision."""
+    weights = [weight(k) for k in range(last + 1)]
+    heads = [mpmath.fsum(weights[: k + 1]) for k in range(last + 1)]
+    total = mpmath.fsum(weight(k) for k in range(60 * (last + 1)))
+    return [head / total for head in heads]
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize("first_bits", [3, 8, 32, 40])
+@pytest.mark.parametrize(
+    ("linear", "quadratic", "exact"),
+    [
+        (Fraction(1), ZERO, lambda k: exact_laplace(k, Fraction(1))),
+        (Fraction(1, 3), ZERO, lambda k: exact_laplace(k, Fraction(3))),
+        (ZERO, Fraction(1, 2), lambda k: exact_gaussian(k, Fraction(1))),
+        (ZERO, Fraction(1, 18), lambda k: exact_gaussian(k, Fraction(9))),
+    ],
+    ids=["scale 1", "scale 3", "variance 1", "variance 9"],
+)
+def test_cells_turn_into_the_next_at_the_exact_cumulative_probability(linear, quadratic, exact, first_bits):
+    """Just below P[K <= k] the draw is k, just above it is k + 1: 64 bits beyond the first ones, against 80 digits."""
+    sampler = LogQuadratic(linear, quadratic, first_bits)
+    with mpmath.workdps(80):
+        turns = [int(mpmath.floor(mpmath.ldexp(point, first_bits + 64))) for point in turning_points(exact, 7)]
+    for k, turn in enumerate(turns):
+        assert drawn_from(sampler, turn - 2, first_bits) == k
+        assert drawn_from(sampler, turn + 2, first_bits) == k + 1
+
+
+def drawn_from(sampler, uniform, first_bits):
+    """The magnitude drawn when the first uniform number starts with these first_bits + 64 bits."""
+    first = (uniform >> 64) << (64 - first_bits)
+    return int(sampler.magnitudes(1, ScriptedBits([[first, 0], [uniform & ONES]]))[0])
+
+
+BLOCKS = {
+    "scale 1e4": (Fraction(1, 10**4), ZERO),
+    "scale 1e6 + 1/3": (1 / (10**6 + Fraction(1, 3)), ZERO),
+    "scale 1e12": (Fraction(1, 10**12), ZERO),
+    "scale 1e14": (Fraction(1, 10**14), ZERO),
+    "variance 1e8": (ZERO, gaussian_rate(10**8)),
+    "variance 1e20": (ZERO, gaussian_rate(10**20)),
+    "both": (Fraction(1, 10**5), gaussian_rate(10**10)),
+}
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+@pytest.mark.parametrize("cell", [0, 1, 2, 5])
+@pytest.mark.parametrize("place", [Fraction(1, 9), Fraction(1, 2), Fraction(99, 100)], ids=str)
+def test_offsets_are_accepted_up_to_the_exact_probability(name, cell, place):
+    """Just below exp(-exponent) the offset stays, just above it goes: at 64 bits beyond the first ones."""
+    linear, quadratic = BLOCKS[name]
+    sampler = LogQuadratic(linear, quadratic)
+    block_bits = sampler._block_bits
+    block = 2**block_bits
+    offset = int(place * block)
+    length = min(52, 64 - block_bits)
+    with mpmath.workdps(80):
+        exponent = rational(offset * (linear + quadratic * (2 * cell * block + offset)))
+        turn = int(mpmath.floor(mpmath.ldexp(mpmath.exp(-exponent), length + 64)))
+    first = middle_of_cell(cell, linear * block, quadratic * block * block)
+    assert proposed(sampler, first, offset, turn - 3, length) == cell * block + offset
+    assert proposed(sampler, first, offset, turn + 3, length) is None
+
+
+def middle_of_cell(cell, linear, quadratic):
+    """A word in the middle of the cell's share of the unit interval."""
+    k = np.arange(0, 2000.0)
+    sums = np.cumsum(np.exp(-float(linear) * k - float(quadratic) * k * k))
+    sums = np.concatenate([[0.0], sums / sums[-1]])
+    return int((sums[cell] + sums[cell + 1]) / 2 * 2.0**64)
+
+
+def proposed(sampler, first, offset, uniform, length):
+    """The magnitude if the one proposal that is not hopeless is accepted, else None."""
+    hopeless = ONES  # the largest uniform number beside the largest offset
+    word = (uniform >> 64) << (64 - length) | offset
+    bits = ScriptedBits([[first], [word, hopeless], [uniform & ONES]])
+    try:
+        return int(sampler.magnitudes(1, bits)[0])
+    except Exhausted:
+        assert bits.requests[-1] > 1, "64 further bits must decide"
+        return None
+
+
+@pytest.mark.parametrize("length", [16, 27, 52])
+@pytest.mark.no_cover
+def test_the_fast_acceptance_is_never_wrong_and_seldom_open(length):
+    """Exponents over the whole range, uniforms at and around the turn and at random, against 50 digits."""
+    words = SeededBits(("fast", length)).words(6000)
+    exponents = (words[:3000] >> np.uint64(11)) * 2.0**-53 * np.repeat([1.5, 0.5, 1e-3], 1000)
+    with mpmath.workdps(50):
+        chances = [mpmath.exp(-mpmath.mpf(float(exponent))) for exponent in exponents]
+        turns = np.array([int(mpmath.floor(mpmath.ldexp(chance, length))) for chance in chances], dtype=np.uint64)
+        near = turns + np.repeat([0, 1, 2], 1000).astype(np.uint64) - (turns > 0).astype(np.uint64)
+        for uniforms in (near, words[3000:] >> np.uint64(64 - length)):
+            accepted, left_open = _compare_with_exp(uniforms, length, exponents)
+            undecided = set(left_open.tolist())
+            for index, chance in enumerate(chances):
+                scaled = mpmath.ldexp(chance, length)
+                if accepted[index]:
+                    assert int(uniforms[index]) + 1 <= scaled
+                elif index not in undecided:
+                    assert int(uniforms[index]) >= scaled
+        assert sum(index >= 1000 for index in undecided) <= (5 if length > 16 else 20)  # beyond 1/2 all stay open
+
+
+def test_a_source_that_follows_a_boundary_for_ever_ends_in_failure():
+    """The digits of P[K = 0] = 1 - exp(-1) itself: no number of them decides, so the draw ends without noise."""
+    with mpmath.workdps(800):
+        digits = int(mpmath.floor(mpmath.ldexp(1 - mpmath.exp(-1), 32 + 64 * 30)))
+    first, words = digits >> 64 * 30 << 32, [digits >> 64 * place & ONES for place in reversed(range(30))]
+    with pytest.raises(Failure):
+        LogQuadratic(Fraction(1), ZERO, 32).magnitudes(1, ScriptedBits([[first], *([word] for word in words)]))
+
+
+def test_a_source_stuck_at_minus_zero_ends_in_failure():
+    """Words that propose minus zero for ever: the loop is bounded, and ends without noise."""
+
+    class Stuck:
+        def words(self, count):
+            return np.ones(count, dtype=np.uint64)
+
+    with pytest.raises(Failure):
+        LogQuadratic(Fraction(1), ZERO).draw(1, Stuck())
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 1000, 40_000, 100_001])
+def test_as_many_draws_come_as_were_asked_for(count, seeded_bits):
+    for linear in (Fraction(1, 3), Fraction(1, 10**6)):
+        assert LogQuadratic(linear, ZERO).draw(count, seeded_bits).shape == (count,)
+        assert LogQuadratic(linear, ZERO).magnitudes(count, seeded_bits).shape == (count,)
+
+
+@pytest.mark.no_cover
+def test_one_vector_and_many_single_draws_have_the_same_law(seeded_bits):
+    """A batch that stops at its first acceptances must not prefer those that are accepted early."""
+    sampler = LogQuadratic(Fraction(1, 3000), ZERO)
+    draws = np.concatenate([sampler.draw(1, seeded_bits) for _ in range(20_000)])
+    assert fits_the_law(draws, laplace_law(Fraction(3000)))
+    assert not fits_the_law(draws, laplace_law(Fraction(3300)))

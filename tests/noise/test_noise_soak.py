@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from adomnia.noise import SystemBits, discrete_gaussian, discrete_laplace, geometric, weighted_choice
-from adomnia.noise.sampler import LogQuadratic
+from adomnia.noise.discrete import LogQuadratic
 from kit.laws import counts_in_cells, exponential_law, gaussian_law, geometric_law, laplace_law, p_value_of_counts
 
 pytestmark = pytest.mark.soak

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from adomnia.noise.sampler import LogQuadratic
+from adomnia.noise.discrete import LogQuadratic
 from adomnia.noise.table import boundaries
 from kit.bits import Exhausted, ScriptedBits
 from kit.laws import exp_between

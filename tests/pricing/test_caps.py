@@ -10,7 +10,8 @@ import pytest
 
 from adomnia.catalog.model import Profile
 from adomnia.plans.descriptions import describe_plan
-from adomnia.pricing.caps import Cap, LeftOut, choose_caps, largest_caps
+from adomnia.plans.drafts import Cap, LeftOut
+from adomnia.pricing.caps import choose_caps, largest_caps
 from adomnia.pricing.quotes import list_measures
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.relations import Private

@@ -10,9 +10,9 @@ import pytest
 
 from adomnia.api.access import Role
 from adomnia.api.access.store import ACCESS
+from adomnia.api.actions.top_ups import identify_budget
+from adomnia.api.catalog_edits.catalog_file import CatalogFile
 from adomnia.api.roles import ANYBODY, PAGES
-from adomnia.console.catalog.catalog_file import CatalogFile
-from adomnia.console.owner.top_ups import say_exactly
 from adomnia.session.curator import LEDGER, STATE
 from kit import hospital
 from kit.house import COUNT, PASSWORD, PEOPLE, opened
@@ -85,7 +85,7 @@ class Forger:
 
     def budget(self) -> str:
         with self.house.services.dataset.curator() as curator:
-            return say_exactly(curator.ledger.account().budget)
+            return identify_budget(curator.ledger.account().budget)
 
     def look(self):
         """Everything that is stored: who there is and what they sign in with, what was paid, and the catalog."""

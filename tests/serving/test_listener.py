@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import signal
 import socket
 
 import pytest
 
 from adomnia.api.settings import Settings
 from adomnia.errors import Refusal
-from adomnia.serving.listener import check_certificate, open_listener
+from adomnia.serving.listener import check_certificate, list_ending_signals, open_listener
 from serving.certificates import write_certificate
 
 
@@ -53,3 +54,19 @@ def test_files_that_are_not_a_certificate_and_its_key_are_refused(tmp_path, wron
     with pytest.raises(Refusal) as refused:
         check_certificate(Settings(tmp_path, certificate=certificate, key=key))
     assert refused.value.code == "tls"
+
+
+@pytest.mark.parametrize(
+    ("handler", "ending"),
+    [
+        (signal.default_int_handler, [signal.SIGTERM, signal.SIGINT]),
+        (signal.SIG_DFL, [signal.SIGTERM, signal.SIGINT]),
+        (signal.SIG_IGN, [signal.SIGTERM]),
+    ],
+)
+def test_what_was_ignored_before_the_start_stays_ignored(handler, ending):
+    before = signal.signal(signal.SIGINT, handler)
+    try:
+        assert list_ending_signals() == ending
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -14,12 +14,12 @@ from unittest.mock import Mock
 import pytest
 
 from adomnia.api.running.served_dataset import ServedDataset
+from adomnia.asking.batch import Batch
 from adomnia.catalog.read import FILE
 from adomnia.errors import Failure
 from adomnia.pricing.questions import Question
 from adomnia.privacy.events import Pure
 from adomnia.privacy.losses import loss
-from adomnia.session.batch import Batch
 from kit import house
 from kit.altering import altered
 from kit.waiting import HANG_SECONDS, wait_until

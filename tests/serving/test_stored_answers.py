@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from adomnia.api.reply_cache import ReplyCache
+from asking.test_replaying import MARK, QUANTILES, other_intervals, other_rounds
 from kit.house import DATASET
-from session.test_replaying import MARK, QUANTILES, other_intervals, other_rounds
 
 GROUPED = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from adomnia.curator.executor import Executor
+from adomnia.plans.columns import KeyColumn
 from adomnia.session.answer import Answer
-from adomnia.session.columns import KeyColumn
 from adomnia.statistics.contract import Measured
 from kit.hospital import curated
 

@@ -13,7 +13,7 @@ from itertools import count
 
 import pytest
 
-from adomnia.session.known_rows import MOST_READ
+from adomnia.asking.known_rows import MOST_READ
 from adomnia.session.ledgers import LEDGER
 from kit.costs import Costs, metered
 from kit.hospital import CITIES, declare, person, visit

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from adomnia.ledger import Receipt
+from adomnia.plans.columns import KeyColumn, ValueColumn
 from adomnia.privacy.events import Approximate, Concentrated, Pure
 from adomnia.privacy.filters import Left
 from adomnia.session import display
 from adomnia.session.answer import Answer
-from adomnia.session.columns import KeyColumn, ValueColumn
 from adomnia.statistics.contract import Estimate
 
 PAID = Pure(0.5)
@@ -23,6 +23,7 @@ PAID = Pure(0.5)
 def made_up(values, half_width=1.0, keys=None, event=PAID, whole=False, **changes):
     numbers = np.array(values, dtype=np.float64)
     estimate = Estimate(numbers, lambda *_: (numbers - half_width, numbers + half_width), "made up", whole)
+    estimate = replace(estimate, about=changes.pop("about", "data"))
     columns = (KeyColumn("key", tuple(keys or map(str, range(len(values))))), ValueColumn("value", estimate))
     receipt = Receipt("alice", "id", b"plan", event, "hash")
     left = Left(Fraction(3, 4), Fraction(1, 8), Fraction(0))
@@ -42,8 +43,7 @@ def test_the_text_of_an_answer():
 
 
 def test_an_answer_about_a_population_says_so_below():
-    about = "Intervals are about the population that these people are a sample of."
-    *_, last = repr(made_up([1.0], notes=(about,))).splitlines()
+    *_, last = repr(made_up([1.0], about="population")).splitlines()
     rows = "of capped, clamped and rounded rows"
     assert last == f"The interval holds the population's value ({rows}) with the stated confidence."
 

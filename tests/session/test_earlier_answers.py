@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from adomnia.asking.batch import Batch
 from adomnia.catalog.model import Analyst, Policy
 from adomnia.curator.paying import PaymentRequest, measure, pay
 from adomnia.pricing.questions import Question
 from adomnia.pricing.rules import FIRST
 from adomnia.privacy.events import Pure
 from adomnia.privacy.filters import Budget
-from adomnia.session.batch import Batch
 from kit.hospital import curated, person
 
 GROUPED = "SELECT sex, COUNT(*) AS n, AVG(salary) AS pay, SUM(salary) AS total FROM people GROUP BY sex"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from adomnia.asking.batch import Batch
 from adomnia.errors import Refusal
 from adomnia.pricing.questions import Question
-from adomnia.session.batch import Batch
 from sql.hospital import HOSPITAL
 
 IDENTITIES = json.loads((Path(__file__).parents[1] / "fixtures" / "identities.json").read_text())

@@ -8,6 +8,9 @@ import altair as alt
 import pytest
 
 from adomnia.errors import Refusal
+from adomnia.figures.choice import choose_layout
+from adomnia.figures.rows import draw_rows
+from adomnia.figures.spec import write_caption
 from adomnia.session.plotting import as_drawable
 from adomnia.wire.answers import AnswerReply, answer_of, answer_record
 from kit.planted_method import tally
@@ -88,3 +91,32 @@ def test_a_method_is_drawn_by_the_names_that_its_columns_are_shown_under(alice, 
     assert renamed["title"]["text"] == "x by t and s"
     facts = alice.sql("SELECT term, p_value FROM tally(people, column => salary)", epsilon=1)
     assert [row.get("v0") for row in spec_of(facts, tmp_path)["data"]["values"]] == [0.25, None, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        ("kernel_regression(people, y => salary, x => age)", "Bands: 95% intervals about the population."),
+        ("kernel_regression(people, y => salary, x => age, inference => 'data')", "Bands: 95% intervals of the noise."),
+        ("knn_regression(people, y => salary, x => age)", "Bands: 95% intervals about the population."),
+        ("posterior(people, column => member, family => 'bernoulli')", "Lines: 95% credible intervals."),
+        ("quantiles(people, column => salary)", "Lines: 95% intervals about the population."),
+        ("frequencies(people, factor => sex)", "Lines: 95% intervals of the noise."),  # the counts, not the shares
+        ("log_rank(people, time => age, event => member, group => sex)", "Lines: 95% intervals of the noise."),
+    ],
+)
+def test_the_caption_says_what_the_intervals_of_a_method_hold(call, says, alice):
+    answer = alice.mock().sql(f"SELECT * FROM {call}", epsilon=1)
+    assert says in describe_answer(answer)
+
+
+def test_the_caption_says_that_an_answer_is_about_the_population(alice):
+    text = "SELECT AVG(salary) AS x, AVG(age) + 1 AS y FROM people"
+    answer = alice.mock().sql(text, epsilon=1, inference="population")
+    assert "Lines: 95% intervals about the population." in describe_answer(answer)
+
+
+def describe_answer(answer):
+    """The caption of its picture."""
+    drawn = as_drawable(answer)
+    return write_caption(drawn, draw_rows(choose_layout(drawn)))

@@ -11,8 +11,8 @@ import adomnia
 from adomnia.errors import Refusal
 from adomnia.privacy.events import Pure
 from adomnia.privacy.losses import loss
+from adomnia.releases.charges import list_charges
 from adomnia.session.previewing import add_previews, name_preview
-from adomnia.session.release_charges import list_charges
 from kit.hospital import CATALOG, CITIES, person, write
 from kit.released import PUBLISHING
 
@@ -97,7 +97,7 @@ def test_a_preview_that_failed_is_never_paid_again(folder, monkeypatch, caplog):
         calls.append(1)
         raise adomnia.Failure("dataset:release:preview_people_1")
 
-    monkeypatch.setattr("adomnia.session.releasing.measure", fail)
+    monkeypatch.setattr("adomnia.asking.purchase.measure", fail)
     with caplog.at_level(logging.WARNING, "adomnia.releases"):
         assert charges(folder) == {"preview_people_1": 5}
         assert charges(folder) == {"preview_people_1": 5}

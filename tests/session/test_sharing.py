@@ -13,6 +13,8 @@ from uuid import uuid4
 
 import pytest
 
+from adomnia.asking import replaying
+from adomnia.asking.batch import Batch
 from adomnia.curator.measurements import Record
 from adomnia.errors import Failure, Refusal
 from adomnia.ledger import Ledger
@@ -22,8 +24,6 @@ from adomnia.methods.models import kernel_regression
 from adomnia.pricing.questions import Question
 from adomnia.privacy.events import Pure
 from adomnia.privacy.losses import loss
-from adomnia.session import replaying
-from adomnia.session.batch import Batch
 from adomnia.session.sharing import find_offer
 from adomnia.work import Work, limit
 from kit import hospital
@@ -457,7 +457,7 @@ def fail_debits(reserve):
 @pytest.mark.parametrize("text", [BY_SEX, LIMITED])
 def test_what_happens_before_the_debit_does_not_depend_on_the_numbers_of_the_answer(curator, text):
     curator.session("bob").sql(BY_SEX, epsilon=0.5)
-    failing = partial(patch.object, replaying, "draft_answers", None)
+    failing = partial(patch.object, replaying, "draft_answer", None)
     seen = set()
     for change in (nullcontext, other_intervals, failing):  # newer code computes the same, or something else, or fails
         with newer_version(change), patch.object(curator.ledger, "reserve", fail_debits(curator.ledger.reserve)):

@@ -14,7 +14,7 @@ import pytest
 from adomnia.errors import Refusal, Unavailable
 from adomnia.survey import respond
 from adomnia.survey.kary import KaryResponse
-from adomnia.survey.memory import DeviceMemory, KeptReport
+from adomnia.survey.responding import DeviceMemory, KeptReport
 from adomnia.survey.subset import SubsetSelection
 from adomnia.survey.survey import Survey, draw_token
 
@@ -238,7 +238,7 @@ def test_what_cannot_be_kept_is_not_sent(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     server = Server()
-    monkeypatch.setattr("adomnia.survey.memory.os.fsync", refuse)
+    monkeypatch.setattr("adomnia.survey.responding.os.fsync", refuse)
     with pytest.raises(Unavailable, match="cannot be written"):
         answer(server, tmp_path)
     assert server.posted == []

@@ -8,8 +8,8 @@ from math import inf, nan
 import numpy as np
 import pytest
 
-from adomnia.pricing.caps import Cap, LeftOut
-from adomnia.session.columns import KeyColumn, ValueColumn
+from adomnia.plans.columns import KeyColumn, ValueColumn
+from adomnia.plans.drafts import Cap, LeftOut
 from adomnia.statistics.contract import Estimate
 from adomnia.wire.answers import (
     AnswerReply,

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+from adomnia.asking.batch import MOST_QUESTIONS
 from adomnia.errors import Refusal
 from adomnia.json_text import read_json
 from adomnia.pricing.questions import Question
 from adomnia.privacy.losses import loss
-from adomnia.session.batch import MOST_QUESTIONS
 from adomnia.wire.amounts import parse_float_exactly
 from adomnia.wire.asking import (
     Ask,

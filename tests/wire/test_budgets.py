@@ -7,14 +7,14 @@ import pytest
 
 from adomnia.privacy.events import Approximate, Pure
 from adomnia.privacy.filters import Budget, Filter
-from adomnia.wire.budgets import AccountReply, BudgetReply, budget_record, budgets_of
+from adomnia.wire.budgets import AccountReply, BudgetReply, budgets_of
 
 
 @pytest.mark.parametrize("analyst", ["alice", "bob", "carol", "dave"])
 def test_budgets_arrive_as_they_left(curator, analyst):
     curator.session("bob").sql("SELECT COUNT(*) AS n FROM people", rho=1 / 3)
     budgets = curator.session(analyst).budget()
-    record = json.loads(json.dumps(budget_record(budgets)))
+    record = json.loads(json.dumps(BudgetReply.record(budgets)))
     arrived = budgets_of(BudgetReply.model_validate(record, strict=True))
     assert arrived.terms == budgets.terms
     for there, here in ((arrived.personal, budgets.personal), (arrived.dataset, budgets.dataset)):

@@ -12,13 +12,13 @@ from adomnia.privacy.kinds import Text
 from adomnia.session.curator import read_catalog
 from adomnia.session.declared import Declared
 from adomnia.session.protect import protect_tables
-from adomnia.wire.catalogs import CatalogReply, catalog_of, catalog_record
+from adomnia.wire.catalogs import CatalogReply, catalog_of
 from kit.example import write_example
 from kit.hospital import CATALOG, LINKED, declare
 
 
 def sent(catalog):
-    return catalog_of(CatalogReply.model_validate(json.loads(json.dumps(catalog_record(catalog))), strict=True))
+    return catalog_of(CatalogReply.model_validate(json.loads(json.dumps(CatalogReply.record(catalog))), strict=True))
 
 
 def without_files(catalog):
@@ -48,7 +48,7 @@ def test_a_category_with_others_arrives_as_it_left(tmp_path):
     column = catalog.table("people").column("sex")
     assert column.kind == Text(("F", "M", "X", "Else"), others=True)
     assert sent(catalog) == without_files(catalog)
-    (told,) = (each for each in catalog_record(catalog)["tables"][0]["columns"] if each["name"] == "sex")
+    (told,) = (each for each in CatalogReply.record(catalog)["tables"][0]["columns"] if each["name"] == "sex")
     assert told == {"name": "sex", "type": "category", "values": ["F", "M", "X", "Else"], "others": "Else"}
 
 
@@ -68,13 +68,13 @@ def test_the_catalog_of_a_table_in_memory_arrives_as_it_left():
 
 def test_no_file_and_no_folder_is_named(tmp_path):
     catalog = read_catalog(write_example(tmp_path / "example", people=100))
-    text = json.dumps(catalog_record(catalog))
+    text = json.dumps(CatalogReply.record(catalog))
     assert "parquet" not in text
     assert str(tmp_path) not in text
 
 
 def test_a_type_that_nobody_knows_is_refused(curator):
-    record = catalog_record(curator.catalog)
+    record = CatalogReply.record(curator.catalog)
     record["tables"][0]["columns"][0]["type"] = "colour"
     with pytest.raises(ValueError, match="type"):
         CatalogReply.model_validate(record, strict=True)
@@ -83,7 +83,7 @@ def test_a_type_that_nobody_knows_is_refused(curator):
 @pytest.mark.parametrize(("kind", "lost"), [("id", "person"), ("timestamp", "timezone"), ("category", "values")])
 def test_a_column_has_all_that_its_type_needs(curator, kind, lost):
     told = {"person": True, "linked": "", "timezone": "UTC", "values": ["a"], "name": "x", "type": kind}
-    record = catalog_record(curator.catalog)
+    record = CatalogReply.record(curator.catalog)
     for columns, whole in ([told], True), ([{name: part for name, part in told.items() if name != lost}], False):
         record["tables"][0]["columns"] = columns
         reply = CatalogReply.model_validate(record, strict=True)

@@ -7,7 +7,7 @@ import json
 import pytest
 from pydantic import ValidationError
 
-from adomnia.session.release_store import ReleaseEntry
+from adomnia.releases.store import ReleaseEntry
 from adomnia.wire.releases import AskRelease, ReleaseReply, ReleasesReply, entry_of, release_record
 from kit.released import QUESTION, make_release
 

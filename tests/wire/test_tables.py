@@ -11,10 +11,10 @@ from math import inf
 import pyarrow as pa
 import pytest
 
-from adomnia.session.columns import KeyColumn
+from adomnia.plans.columns import KeyColumn
 from adomnia.wire.answers import answer_facts
 from adomnia.wire.tables import encode_arrow, encode_csv, facts_header
-from session.test_arrow import answer, measured
+from asking.test_arrow import answer, measured
 
 
 @pytest.fixture

@@ -4,8 +4,7 @@ from fractions import Fraction
 from functools import cache
 from math import ceil, exp, sqrt
 
-from adomnia.accounting.calculators import advanced_composition, optimal_composition
-from adomnia.accounting.lifetimes import compose_datasets
+from adomnia.accounting.calculators import advanced_composition, compose_datasets, optimal_composition
 from adomnia.privacy.amounts import Number
 from adomnia.privacy.filters import Budget
 from exhibits.contract import Exhibit, Page, Results, Row, tabulate
@@ -61,8 +60,8 @@ def build(_kept: Results) -> Page:
         "largest unit fraction that keeps to 1. Optimal composition allows more. Either way the answer of each "
         "database has noise that grows like √k. Coordinated noise would do better, and the paper's point is that "
         "nothing else does: databases that know nothing of each other are at the end of the line.",
-        how="[`accounting/lifetimes.py`](../../src/adomnia/accounting/lifetimes.py) and the calculators, searched for "
-        "the largest ε. For datasets that do know each other there is a "
+        how="[`accounting/calculators.py`](../../src/adomnia/accounting/calculators.py) and the calculators, "
+        "searched for the largest ε. For datasets that do know each other there is a "
         "[budget of a lifetime](../ledger.md#a-budget-for-a-lifetime).",
         picture=_draw(),
         beyond="A total of ε = 1 at δ = 10⁻⁶: what each of k databases may spend, and the standard deviation of a "

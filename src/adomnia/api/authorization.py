@@ -1,20 +1,31 @@
-"""Authenticates a request by token or cookie, and checks its origin, rate, CSRF token and role."""
+"""Authenticates a request by token or cookie, and checks its origin, rate, CSRF token and role.
+
+Routes check roles before they read the body, and turn every exception into a reply of one shape.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from hmac import compare_digest
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from adomnia.api.roles import API
+from fastapi.routing import APIRoute
+
+from adomnia.api.bodies import LARGEST, SMALL, BoundedRequest, check_media_type
+from adomnia.api.problems import render_problem, to_problem
+from adomnia.api.roles import API, LONG_TEXTS, roles_of
 from adomnia.api.running.addresses import find_caller
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
     from starlette.requests import Request
+    from starlette.responses import Response
 
     from adomnia.api.access import Visitor
+    from adomnia.api.problems import Problem
     from adomnia.api.roles import Roles
     from adomnia.api.services import Services
 
@@ -100,3 +111,32 @@ def _refuse_signed_out(by_token: bool) -> Refusal:
         return Refusal("The Authorization header", why, "send Authorization: Bearer TOKEN", code="signed_out")
     fix = "send Authorization: Bearer TOKEN, or sign in at /api/v1/sign-in"
     return Refusal("The request", "does not say who sends it", fix, code="signed_out")
+
+
+class AuthorizedRoute(APIRoute):
+    """A route of the table of roles. The caller is authorized first; the body is read last."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+        (method,) = self.methods or {""}
+        roles, takes_body = roles_of(method, self.path_format), self.body_field is not None
+        largest = LARGEST if self.path.startswith(LONG_TEXTS) else SMALL
+
+        async def handle_authorized(request: Request) -> Response:
+            services = request.app.state.services
+            try:
+                request.state.visitor = await authorize_aside(request, services, roles)
+                bounded = BoundedRequest(request.scope, request.receive)
+                bounded.largest = largest
+                if takes_body:
+                    check_media_type(bounded)
+                    await bounded.json()
+                return await handle(bounded)
+            except Exception as fault:  # noqa: BLE001 - replies say only what `to_problem` allows, and none is a 500
+                return self.render_problem(to_problem(request, fault), request)
+
+        return handle_authorized
+
+    def render_problem(self, problem: Problem, request: Request) -> Response:
+        """What is replied where there is no answer; pages show it as a page."""
+        return render_problem(problem, request.state.request_id)

@@ -6,19 +6,20 @@ import json
 import os
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING
 
 from adomnia.errors import Refusal
+from adomnia.ledger.requests import now
 from adomnia.session.ledgers import STATE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from adomnia.api.requests import Visit
     from adomnia.ledger.chain import Head
-    from adomnia.session.curator import Curator
 
 __all__ = [
     "BACKED_UP",
@@ -47,11 +48,11 @@ class LedgerStamp:
         return datetime.fromisoformat(self.at).timestamp()
 
 
-def verify_ledger(curator: Curator) -> LedgerStamp:
+def verify_ledger(visit: Visit) -> LedgerStamp:
     """Verify the whole ledger now, and remember what was found."""
-    at = _now()
+    at = now()
     try:
-        head = remember_verified(curator.catalog.folder, curator.ledger.verify)
+        head = remember_verified(visit.catalog.folder, visit.curator.ledger.verify)
     except Refusal as refusal:
         return LedgerStamp(at, problem=str(refusal))
     return LedgerStamp(at, head.sequence, head.hash)
@@ -59,7 +60,7 @@ def verify_ledger(curator: Curator) -> LedgerStamp:
 
 def remember_verified(folder: Path, verify: Callable[[], Head]) -> Head:
     """Verify a ledger and remember what was found; a refusal is remembered too, and raised again."""
-    at = _now()
+    at = now()
     try:
         head = verify()
     except Refusal as refusal:
@@ -71,7 +72,7 @@ def remember_verified(folder: Path, verify: Callable[[], Head]) -> Head:
 
 def remember_backup(folder: Path, head: Head) -> None:
     """Remember that a copy of the ledger up to this entry was made and verified."""
-    _write(folder, BACKED_UP, LedgerStamp(_now(), head.sequence, head.hash))
+    _write(folder, BACKED_UP, LedgerStamp(now(), head.sequence, head.hash))
 
 
 def read_stamp(folder: Path, name: str) -> LedgerStamp | None:
@@ -82,10 +83,6 @@ def read_stamp(folder: Path, name: str) -> LedgerStamp | None:
     except (OSError, ValueError, TypeError):
         return None
     return stamp if is_time else None
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _write(folder: Path, name: str, stamp: LedgerStamp) -> None:

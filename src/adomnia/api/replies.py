@@ -1,4 +1,4 @@
-"""Replies that are sent in pieces, each when the caller has read the ones before, so that none waits in a buffer."""
+"""Replies in the form that a request accepts, sent in pieces, each when the caller has read the ones before."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
-from adomnia.api.negotiation import JSON
+from adomnia.wire.tables import ARROW, CSV
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -19,9 +19,38 @@ if TYPE_CHECKING:
     from adomnia.api.encoding import Pieces
     from adomnia.api.running.answer_memory import AnswerMemory, Claim
 
-__all__ = ["EncodedReply", "PiecewiseResponse", "encode_within"]
+__all__ = ["JSON", "EncodedReply", "PiecewiseResponse", "choose_form", "encode_within"]
 
 PATIENCE_SECONDS, LEAST_BYTES_A_SECOND = 30.0, 2**18  # how long a reply may take, whatever its size and by its size
+JSON = "application/json"
+_FORMS = (JSON, ARROW, CSV)
+_MOST_PARTS = 20  # of a header that are read
+
+
+def choose_form(accept: str | None) -> str:
+    """The media type that an Accept header names with the greatest weight; JSON where it names none of ours.
+
+    >>> choose_form("text/csv;q=0.5, application/vnd.apache.arrow.stream")
+    'application/vnd.apache.arrow.stream'
+    >>> choose_form("*/*")
+    'application/json'
+    """
+    weights: dict[str, float] = {}
+    for part in (accept or "").split(",")[:_MOST_PARTS]:
+        form, *parameters = (each.strip().lower() for each in part.split(";"))
+        if form in _FORMS:
+            weights[form] = _read_weight(parameters)
+    best = max(weights, key=lambda form: weights[form], default=JSON)
+    return best if weights.get(best) else JSON
+
+
+def _read_weight(parameters: list[str]) -> float:
+    written = next((each[2:] for each in parameters if each.startswith("q=")), "1")
+    try:
+        weight = float(written)
+    except ValueError:
+        return 0.0
+    return weight if 0 <= weight <= 1 else 0.0
 
 
 @dataclass(frozen=True)

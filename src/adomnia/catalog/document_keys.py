@@ -10,8 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 from zoneinfo import available_timezones
 
-from adomnia.catalog.lakes import is_in_spark, is_storage
-from adomnia.catalog.model import ENGINES, LONGEST_COLUMN_NAME, POLICIES, is_column_name
+from adomnia.catalog.model import ENGINES, LONGEST_COLUMN_NAME, POLICIES, is_column_name, is_in_spark, is_storage
 from adomnia.catalog.sizes import parse_size
 from adomnia.postgres import is_url
 

@@ -6,7 +6,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import ClassVar, TypeAlias
 
-from adomnia.catalog.lakes import is_in_spark
 from adomnia.postgres import is_url
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.filters import Budget
@@ -22,6 +21,11 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
 
 Place: TypeAlias = Path | str
 """Where the rows of a table are: a file or a folder, or the URL of a database."""
+
+SPARK_CATALOG = "spark://"
+_SCHEMES = ("s3", "s3a", "gs", "abfs", "abfss", "wasbs", "hdfs", "dbfs")
+# Without a password, a query or a fragment: whoever reads the catalog reads it.
+_STORAGE = re.compile(rf"({'|'.join(_SCHEMES)})://[A-Za-z0-9._@-]*(:[0-9]{{1,5}})?(/[^?#\s\\*\[\]{{}}]*)?")
 
 
 def is_name(word: str) -> bool:
@@ -254,3 +258,17 @@ class Catalog:
         ends = {(link.parent, link.parent_column) for link in links if link is not None}
         ends.discard((self.unit.table, self.unit.column))
         return tuple(sorted(column for table, column in ends if table == table_name))
+
+
+def is_storage(place: str) -> bool:
+    """Whether a place is a folder in storage.
+
+    >>> is_storage("s3a://bucket/visits"), is_storage("s3a://key:secret@bucket/visits"), is_storage("visits")
+    (True, False, False)
+    """
+    return _STORAGE.fullmatch(place) is not None
+
+
+def is_in_spark(source: str) -> bool:
+    """Whether only Spark can read a source."""
+    return source == SPARK_CATALOG or is_storage(source)

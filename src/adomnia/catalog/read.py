@@ -18,7 +18,6 @@ from adomnia.catalog.document_keys import (
     VIEW,
     did_you_mean,
 )
-from adomnia.catalog.engine import read_engine
 from adomnia.catalog.facts import apply_facts, sort_values
 from adomnia.catalog.ledgers import read_budget, read_ledger
 from adomnia.catalog.model import POLICIES, RESERVED, Analyst, Catalog, Policy, Quota, Table, View
@@ -28,6 +27,7 @@ from adomnia.catalog.sources import (
     check_source_url,
     check_sources,
     read_csv_format,
+    read_engine,
     read_source_columns,
     read_source_table,
 )

@@ -1,4 +1,4 @@
-"""Where the rows of a table are: a file, a folder or a table of a database, and how a CSV file spells its values."""
+"""Where the rows of a table are, how a CSV file spells its values, and which engine runs questions about them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from contextlib import suppress
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
-from adomnia.catalog.document_keys import CSV, CSV_ENDINGS, DATABASE_ENDINGS, PATTERN
-from adomnia.catalog.lakes import SPARK_CATALOG, is_in_spark
-from adomnia.catalog.model import USUAL_CSV, CsvFormat, SourceColumn
+from adomnia.catalog.document_keys import CSV, CSV_ENDINGS, DATABASE_ENDINGS, ENGINE, PATTERN
+from adomnia.catalog.model import SPARK_CATALOG, USUAL_CSV, CsvFormat, EngineChoice, SourceColumn, is_in_spark
 from adomnia.catalog.people import is_public
 from adomnia.errors import Refusal
 from adomnia.postgres import check_url, is_url
@@ -18,9 +17,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from adomnia.catalog.document import Document
-
+    from adomnia.catalog.model import Table
 
 DEFAULT_SCHEMA = "public"
+_PATH = ("engine",)
 
 
 def check_source_url(document: Document, name: str) -> None:
@@ -158,3 +158,25 @@ def _ends(source: str, endings: tuple[str, ...]) -> bool:
 
 def _any(endings: tuple[str, ...]) -> str:
     return " or ".join(endings)
+
+
+def read_engine(document: Document, tables: Sequence[Table]) -> EngineChoice:
+    """Read the section, or choose: where all private tables are in one database of PostgreSQL, the index is too."""
+    private = [table.source for table in tables if not table.public]
+    in_postgres = all(map(is_url, private)) and len(set(private)) == 1
+    in_spark = [table.name for table in tables if is_in_spark(table.source)]
+    if in_spark and document.content.get("engine", {}).get("name") != "spark":
+        why = "is where only Spark reads, and the engine is another one"
+        raise document.refusal(("tables", in_spark[0], "source"), why, 'write name = "spark" in [engine]')
+    if "engine" not in document.content:
+        return EngineChoice("postgres" if in_postgres else EngineChoice.name)
+    declared = document.section(_PATH, ENGINE)
+    choice = EngineChoice(declared["name"], declared.get("url"), declared.get("index"))
+    for key in ("url", "index"):
+        if key in declared and choice.name != "spark":
+            raise document.refusal((*_PATH, key), f"is for spark, and {choice.name} takes none", "remove it")
+    if choice.name == "postgres" and private and not in_postgres:
+        why = "needs all private tables in one database of PostgreSQL, under one URL"
+        fix = 'name them by it, or write "duckdb", which reads all sources into an index of its own'
+        raise document.refusal((*_PATH, "name"), why, fix)
+    return choice

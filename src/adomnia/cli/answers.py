@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from adomnia.asking.listings import is_listing
 from adomnia.cli import pages
 from adomnia.cli.options import AnswerFormat
 from adomnia.errors import Refusal
@@ -16,19 +17,19 @@ from adomnia.explaining.explanations import is_explain
 from adomnia.explaining.surfaces import reword_lines
 from adomnia.figures.files import check_file
 from adomnia.messages.surfaces import Surface
+from adomnia.plans.columns import KeyColumn, name_ends
 from adomnia.pricing.bills import format_cost
 from adomnia.privacy.events import to_record
 from adomnia.session import display
-from adomnia.session.columns import KeyColumn, name_ends
-from adomnia.session.listings import is_listing
 from adomnia.spreadsheets import defuse
+from adomnia.tables import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from adomnia.plans.columns import Cell
     from adomnia.session.answer import Answer
-    from adomnia.session.columns import Cell
 
 _QUOTED = re.compile(r"""[",\r\n]|^\s|\s$""")
 MADE_UP = "Made-up rows: nothing was read and nothing was spent. The real answer would cost"
@@ -52,7 +53,7 @@ def check_picture(file: Path, text: str) -> None:
 def write_picture(answer: Answer, file: Path, surface: Surface = Surface.COMMAND_LINE) -> None:
     """Draw an answer into a file, its notes in the words of the surface."""
     written = replace(answer, notes=reword_lines(answer.notes, surface)).plot(file)
-    typer.echo(pages.printable(f"Wrote {written}."), err=True)
+    typer.echo(printable(f"Wrote {written}."), err=True)
 
 
 def print_table(answer: Answer, mock: bool = False) -> None:
@@ -74,9 +75,9 @@ def print_csv(answer: Answer, mock: bool = False) -> None:
     names = [name for column in answer.columns for name in (column.name, *ends.get(column.name, ()))]
     rows = (",".join(map(_write_cell, record.values())) for record in answer.records())
     text = "".join(f"{line}\n" for line in (",".join(map(_write_cell, names)), *rows))
-    sys.stdout.write(pages.printable(text) if sys.stdout.isatty() else text)
+    sys.stdout.write(printable(text) if sys.stdout.isatty() else text)
     for line in notes(answer, mock):
-        typer.echo(pages.printable(line), err=True)
+        typer.echo(printable(line), err=True)
 
 
 def as_record(answer: Answer, mock: bool = False) -> dict[str, object]:

@@ -14,20 +14,15 @@ from adomnia.cli import (
     console,
     ledgers,
     meaning,
-    method_pages,
     owner,
-    past_answers,
     people,
     questions,
     releases,
-    restoring,
     serving,
     survey_plans,
     surveys,
-    top_ups,
 )
-from adomnia.cli.exit_codes import UNAVAILABLE, exit_code
-from adomnia.cli.options import Format, Output
+from adomnia.cli.options import UNAVAILABLE, Format, Output, exit_code
 from adomnia.cli.shell import command as shells
 
 __all__ = ["app", "main"]
@@ -57,14 +52,14 @@ def demo(
 ) -> None:
     """Count made-up people privately: price, answer, interval, budget, refusal."""
     # Imported here, so that `adomnia --help` does not wait for numpy.
-    from adomnia.cli import demonstration, display
+    from adomnia.cli import demonstration
     from adomnia.noise.bits import SystemBits
 
     shown = demonstration.demonstrate(demonstration.price_of(epsilon), SystemBits())
     if form is Format.JSON:
-        display.print_json(shown)
+        demonstration.print_json(shown)
     else:
-        display.print_table(shown)
+        demonstration.print_table(shown)
 
 
 app.command(epilog=questions.SQL_EXAMPLES)(questions.sql)
@@ -73,17 +68,17 @@ app.command(epilog=questions.EXPLAIN_EXAMPLES)(questions.explain)
 app.command(epilog=releases.RELEASE_EXAMPLES)(releases.release)
 app.command(epilog=releases.RELEASES_EXAMPLES)(releases.releases)
 app.command(epilog=releases.PREVIEW_EXAMPLES)(releases.preview)
-app.command(epilog=method_pages.METHODS_EXAMPLES)(method_pages.methods)
+app.command(epilog=questions.METHODS_EXAMPLES)(questions.methods)
 app.command(epilog=shells.SHELL_EXAMPLES)(shells.shell)
-app.command(epilog=past_answers.ANSWERS_EXAMPLES)(past_answers.answers)
+app.command(epilog=questions.ANSWERS_EXAMPLES)(questions.answers)
 app.command(epilog=owner.BUDGET_EXAMPLES)(owner.budget)
 app.command(epilog=checks.CHECK_EXAMPLES)(checks.check)
 app.command(epilog=owner.INIT_EXAMPLES)(owner.init)
 app.command(epilog=meaning.MEANING_EXAMPLES)(meaning.meaning)
 app.command(epilog=console.CONSOLE_EXAMPLES)(console.console)
 app.command(epilog=serving.SERVE_EXAMPLES)(serving.serve)
-ledgers.app.command("top-up", epilog=top_ups.TOP_UP_EXAMPLES)(top_ups.top_up)
-ledgers.app.command(epilog=restoring.RESTORE_EXAMPLES)(restoring.restore)
+ledgers.app.command("top-up", epilog=owner.TOP_UP_EXAMPLES)(owner.top_up)
+ledgers.app.command(epilog=ledgers.RESTORE_EXAMPLES)(ledgers.restore)
 surveys.app.command(epilog=surveys.NEW_EXAMPLES)(surveys.new)
 surveys.app.command(epilog=surveys.SERVE_EXAMPLES)(surveys.serve)
 surveys.app.command(epilog=surveys.RESULTS_EXAMPLES)(surveys.results)
@@ -119,7 +114,7 @@ def _reword(error: AdomniaError) -> AdomniaError:
 
 
 def _printable(text: str) -> str:
-    from adomnia.cli.pages import printable
+    from adomnia.tables import printable
 
     return printable(text)
 

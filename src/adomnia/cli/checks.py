@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adomnia.cli.exit_codes import REFUSED
-from adomnia.cli.options import Folder, Format, Output
+from adomnia.cli.options import REFUSED, Folder, Format, Output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,8 +50,8 @@ def check(
 def _promise(catalog: Catalog, form: Format) -> None:
     from adomnia.cli import accounts
     from adomnia.explaining.promises import promises
-    from adomnia.inspection.indexes import describe_index
     from adomnia.inspection.repeats import warn_of_keys
+    from adomnia.inspection.reports import describe_index
     from adomnia.session.previewing import add_previews
 
     show = accounts.print_promises_json if form is Format.JSON else accounts.print_promises
@@ -67,8 +66,8 @@ def _read_charges(catalog: Catalog) -> tuple[dict[str, Event], list[Promise]]:
     from adomnia.errors import AdomniaError
     from adomnia.explaining.promises import Promise
     from adomnia.ledger.schema import explain_errors
+    from adomnia.releases.charges import read_charges
     from adomnia.session.ledgers import place_ledger
-    from adomnia.session.release_charges import read_charges
 
     try:
         place = place_ledger(catalog)

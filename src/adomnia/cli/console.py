@@ -43,7 +43,7 @@ def console(
 ) -> None:
     """Open the web console of a dataset on this machine, with sign-in links for its owner and an analyst."""
     from adomnia.api.settings import Settings
-    from adomnia.cli.progress import show_progress
+    from adomnia.cli.opening import show_progress
     from adomnia.serving.serve import serve
     from adomnia.session.curator import STATE, read_catalog
 

@@ -1,4 +1,7 @@
-"""`adomnia ledger verify`, `head`, `export`, `backup`: for owners and auditors, also while the ledger is in use."""
+"""`adomnia ledger verify`, `head`, `export`, `backup` and `restore`: for owners and auditors.
+
+All but `restore` work while the ledger is in use.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adomnia.cli.options import Folder, Format, Lifetime, Output
+from adomnia.cli.options import Folder, Format, Lifetime, Output, parse_number
+from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+    from decimal import Decimal
 
     from adomnia.api.ledger_view import LedgerEntry
     from adomnia.ledger.chain import Head
+    from adomnia.privacy.events import Event
 
 app = typer.Typer(no_args_is_help=True, help="Check the ledger, list its entries, copy and restore it, add to budgets.")
 
@@ -45,6 +51,12 @@ adomnia ledger backup examples/hospital copies/monday.sqlite
 
 
 _SHARE_LEDGER = 'to keep it in PostgreSQL, add [ledger] with url = "postgresql://host/database" to catalog.toml'
+RESTORE_EXAMPLES = """Examples
+
+adomnia ledger restore examples/hospital copies/monday.sqlite
+
+adomnia ledger restore examples/hospital copies/monday.sqlite --spent dataset=0.7 --spent analyst:alice=0.7
+"""
 
 
 class EntryFormat(StrEnum):
@@ -200,3 +212,76 @@ def _csv_lines(found: Iterator[LedgerEntry]) -> Iterator[str]:
 
 
 _WRITTEN = {EntryFormat.JSON: _json_lines, EntryFormat.CSV: _csv_lines}
+
+
+def restore(  # noqa: PLR0913, PLR0917 - each is an option
+    folder: Folder,
+    backup: Annotated[Path, typer.Argument(metavar="FILE", help="A backup; its anchor lies beside it.")],
+    heads: Annotated[
+        list[str] | None, typer.Option("--head", metavar="HEAD", help="A later head, kept as a witness.")
+    ] = None,
+    spent: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ACCOUNT=EPSILON", help="The most that was spent since; all that was left if not given."),
+    ] = None,
+    spent_rho: Annotated[
+        list[str] | None, typer.Option(metavar="ACCOUNT=RHO", help="The same for what was paid in rho.")
+    ] = None,
+    spent_delta: Annotated[
+        list[str] | None, typer.Option(metavar="ACCOUNT=DELTA", help="The delta that went with it.")
+    ] = None,
+    lifetime: Lifetime = False,
+    form: Output = Format.TABLE,
+) -> None:
+    """Put a backup in the ledger's place; what may have been spent since it was made counts as spent."""
+    from adomnia.cli import pages
+    from adomnia.ledger.chain import Head
+    from adomnia.ledger.restore import Restoration
+    from adomnia.ledger.restore import restore as put_in_place
+    from adomnia.session.curator import read_catalog
+    from adomnia.session.ledgers import find_declared
+
+    gap = _read_gap(spent or (), spent_rho or (), spent_delta or ())
+    witnesses = tuple(Head.parse(text) for text in heads or ())
+    place, budget, analysts = find_declared(read_catalog(folder), lifetime)
+    found = put_in_place(place, backup.resolve(), Restoration(budget, analysts, gap, witnesses))
+    if form is Format.JSON:
+        pages.show_json({"ok": True, "entries": found.sequence, "head": found.hash})
+        return
+    pages.show(f"The ledger is restored: {found.sequence:,} entries, the last with the hash {found.hash}.")
+    pages.show("`adomnia budget` says what is left. What the accounts had left counts as spent where you did not say.")
+
+
+def _read_gap(epsilons: Sequence[str], rhos: Sequence[str], deltas: Sequence[str]) -> dict[str, Event | None]:
+    """What each account may have spent; one that is named with 0 has spent nothing."""
+    options = {"spent": epsilons, "spent-rho": rhos, "spent-delta": deltas}
+    parts = {option: _read_amounts(option, texts) for option, texts in options.items()}
+    accounts = {account for amounts in parts.values() for account in amounts}
+    return {account: _read_event(account, *(parts[option].get(account) for option in options)) for account in accounts}
+
+
+def _read_amounts(option: str, texts: Sequence[str]) -> dict[str, Decimal | None]:
+    found: dict[str, Decimal | None] = {}
+    for text in texts:
+        account, _, number = text.rpartition("=")
+        amount = parse_number(option, number)
+        if not account or account in found or amount is None or not amount.is_finite() or amount < 0:
+            why = "is not an account and a number of at least 0, or names one twice"
+            raise Refusal(f"--{option} {text!r}", why, f"write --{option} dataset=0.5 or analyst:alice=0.5")
+        found[account] = amount
+    return found
+
+
+def _read_event(account: str, epsilon: Decimal | None, rho: Decimal | None, delta: Decimal | None) -> Event | None:
+    """An event that costs at least as much as whatever was spent: sums bound sums, in epsilon and in rho."""
+    from adomnia.privacy.events import Approximate, Composed, Concentrated, Pure
+
+    events: list[Event] = []
+    if epsilon:
+        events.append(Approximate(epsilon, delta) if delta and not rho else Pure(epsilon))
+    if rho:
+        events.append(Concentrated(rho, delta or 0))
+    if delta and not events:
+        fix = "say also how much epsilon or rho went with it"
+        raise Refusal(f"--spent-delta of {account}", "stands alone", fix)
+    return Composed(events) if events else None

@@ -1,4 +1,4 @@
-"""How commands open a dataset: with a progress bar while its index is built, on made-up rows, or its ledger alone."""
+"""How commands open a dataset: on made-up rows, its ledger alone, or with a progress bar while its index is built."""
 
 from __future__ import annotations
 
@@ -6,16 +6,19 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from adomnia.cli.progress import show_progress
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+
 from adomnia.ledger.schema import explain_errors
+from adomnia.releases.store import FOLDER, ReleaseStore
 from adomnia.session.agreement import check_current
 from adomnia.session.curator import MEMORY, STATE, Curator, open_folder, open_ledger, read_catalog, rehearse
 from adomnia.session.ledgers import place_ledger
-from adomnia.session.release_store import FOLDER, ReleaseStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
+    from typing import TextIO
 
     from adomnia.catalog.model import Catalog
     from adomnia.ledger import Ledger
@@ -62,3 +65,23 @@ def open_for_quotes(folder: Path, analyst: str | None) -> Iterator[Session]:
 def open_session(curator: Curator, analyst: str | None) -> Session:
     """For the analyst who was named, or else the first one of the catalog."""
     return curator.session(analyst or curator.catalog.analysts[0].name)
+
+
+@contextmanager
+def show_progress(
+    title: str = "Building the index, once", file: TextIO | None = None
+) -> Iterator[Callable[[str, float], None]]:
+    """A bar on standard error, or on a file, that appears with the first step and goes away with the last."""
+    columns = (TextColumn(title), BarColumn(), TextColumn("{task.description}"))
+    console = Console(stderr=True, file=file)
+    bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    task = bar.add_task("", total=1.0)
+
+    def tell(step: str, share: float) -> None:
+        bar.start()
+        bar.update(task, description=step, completed=share)
+
+    try:
+        yield tell
+    finally:
+        bar.stop()

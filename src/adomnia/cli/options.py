@@ -1,4 +1,4 @@
-"""What several commands take from the command line."""
+"""What several commands take from the command line, and what a command ends with."""
 
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
@@ -7,7 +7,9 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from adomnia.errors import Refusal
+from adomnia.errors import AdomniaError, Refusal, Unavailable
+
+REFUSED, FAILED, UNAVAILABLE = 2, 1, 3
 
 
 class Format(StrEnum):
@@ -55,3 +57,10 @@ def parse_share(option: str, written: str) -> float:
     if part is None or not part.is_finite() or not 0 < part < 1:
         raise Refusal(f"--{option} {written!r}", "is not between 0 and 1", f"write --{option} 0.95 for 95%")
     return float(part)
+
+
+def exit_code(error: AdomniaError) -> int:
+    """The exit code of an error."""
+    if isinstance(error, Unavailable):
+        return UNAVAILABLE
+    return REFUSED if isinstance(error, Refusal) else FAILED

@@ -1,18 +1,18 @@
-"""`adomnia init` and `adomnia budget`: what owners of data type."""
+"""`adomnia init`, `adomnia budget` and `adomnia ledger top-up`: what owners of data type."""
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adomnia.cli.options import Folder, Format, Output, PlaceText, TokenFile
+from adomnia.cli.options import Folder, Format, Lifetime, Output, PlaceText, TokenFile, parse_number
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
-    from adomnia.cli.accounts import AccountSummary
-    from adomnia.cli.lifetimes import LifetimeSummary
+    from adomnia.cli.accounts import AccountSummary, LifetimeSummary
     from adomnia.cli.places import Place
     from adomnia.privacy.events import Event
 
@@ -33,6 +33,12 @@ adomnia budget examples/hospital
 adomnia budget examples/hospital --format json
 
 adomnia budget https://stats.example.org/hospital --token-file token.txt
+"""
+TOP_UP_EXAMPLES = """Examples
+
+adomnia ledger top-up examples/hospital --analyst alice --epsilon 0.5 --reason "second year of the study"
+
+adomnia ledger top-up examples/hospital --dataset --epsilon 2 --delta 1e-7 --reason "board meeting of 3 May"
 """
 
 
@@ -89,7 +95,7 @@ def budget(place: PlaceText, token_file: TokenFile = None, form: Output = Format
 
     A server tells an analyst's own budget, and that of all together.
     """
-    from adomnia.cli import accounts, lifetimes, pages
+    from adomnia.cli import accounts, pages
     from adomnia.cli.places import Place
 
     where = Place(place, None, token_file)
@@ -97,7 +103,7 @@ def budget(place: PlaceText, token_file: TokenFile = None, form: Output = Format
 
     found, shared, charges = (_own_accounts(where), None, {}) if where.is_address else _all_accounts(where.folder)
     if form is Format.JSON:
-        more = [] if shared is None else [lifetimes.as_record(shared)]
+        more = [] if shared is None else [accounts.lifetime_record(shared)]
         pages.show_json([*map(accounts.as_record, found), *more])
         return
     accounts.print_budgets(found)
@@ -105,14 +111,13 @@ def budget(place: PlaceText, token_file: TokenFile = None, form: Output = Format
         paid = ", ".join(f"{name} {format_cost(event)}" for name, event in charges.items())
         pages.show(f"Of that the dataset alone paid for releases: {paid}.")
     if shared is not None:
-        lifetimes.print_lifetime(shared)
+        accounts.print_lifetime(shared)
 
 
 def _all_accounts(folder: Path) -> tuple[list[AccountSummary], LifetimeSummary | None, dict[str, Event]]:
     from adomnia.cli import opening
-    from adomnia.cli.accounts import AccountSummary
-    from adomnia.cli.lifetimes import LifetimeSummary
-    from adomnia.session.release_charges import list_charges
+    from adomnia.cli.accounts import AccountSummary, LifetimeSummary
+    from adomnia.releases.charges import list_charges
 
     with opening.open_accounts(folder) as (catalog, ledger):
         counts = {one.name: ledger.count_answers(one.name) for one in catalog.analysts}
@@ -139,3 +144,37 @@ def _import_smartnoise(metadata: Path) -> str:
     except (OSError, UnicodeDecodeError):
         raise Refusal(f"File {metadata}", "cannot be read", "name a YAML file in UTF-8") from None
     return from_smartnoise(text)
+
+
+def top_up(  # noqa: PLR0913, PLR0917 - each is an option
+    folder: Folder,
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="Why; it is kept in the ledger.")],
+    analyst: Annotated[str | None, typer.Option(metavar="NAME", help="Whose budget.")] = None,
+    dataset: Annotated[bool, typer.Option("--dataset", help="The dataset's own budget.")] = False,
+    lifetime: Lifetime = False,
+    epsilon: Annotated[str, typer.Option(metavar="NUMBER", help="How much epsilon to add.")] = "0",
+    delta: Annotated[str, typer.Option(metavar="NUMBER", help="How much delta to add.")] = "0",
+    form: Output = Format.TABLE,
+) -> None:
+    """Add to the budget of an analyst, the dataset, or all datasets that share an account, for good and at once."""
+    from adomnia.cli import accounts, opening, pages
+    from adomnia.explaining.balances import say_account
+    from adomnia.session.ledgers import find_ledger
+
+    if (analyst is not None) + dataset + lifetime != 1:
+        raise Refusal("A top-up", "is for one account", "give either --analyst NAME, or --dataset, or --lifetime")
+    find_ledger(folder)  # one in memory would forget it
+    amounts = {"epsilon": parse_number("epsilon", epsilon) or 0, "delta": parse_number("delta", delta) or 0}
+    with opening.open_accounts(folder) as (_, ledger):
+        try:
+            add = ledger.top_up_lifetime if lifetime else partial(ledger.top_up, analyst)
+            account = add(reason, **amounts)
+        except ValueError as error:
+            fix = "add amounts that are not negative and not both 0, for a reason of 1 to 1,000 printable characters"
+            raise Refusal("The top-up", f"is none: {error}", fix) from None
+    budget = accounts.as_budget_record(account)
+    if form is Format.JSON:
+        pages.show_json({"analyst": analyst, **budget})
+        return
+    who = analyst or ("All datasets that share the account together" if lifetime else "The dataset")
+    pages.show(f"{who} may spend {accounts.format_budget(account)} in all from now on. {say_account(account)}")

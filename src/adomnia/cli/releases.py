@@ -125,7 +125,7 @@ def preview(  # noqa: PLR0913, PLR0917 - each is an option
 
 def _make(place: Place, name: str, text: str, *, private: bool, payment: dict[str, Any]) -> Release:
     from adomnia.cli import opening, places
-    from adomnia.cli.progress import show_progress
+    from adomnia.cli.opening import show_progress
 
     if place.is_address or place.analyst is not None:
         with places.open_to_ask(place) as session, show_progress("Making the release") as tell:

@@ -71,7 +71,7 @@ def serve(  # noqa: PLR0913, PLR0917 - each is an option of the command line
 
 
 def _run(settings: Settings) -> int:
-    from adomnia.cli.progress import show_progress
+    from adomnia.cli.opening import show_progress
     from adomnia.serving.serve import serve as run
 
     with ExitStack() as shown:  # the bar goes away before anything is announced

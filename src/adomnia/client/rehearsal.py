@@ -9,10 +9,10 @@ import pyarrow as pa
 
 from adomnia.engines.registry import load_engine
 from adomnia.noise import SystemBits
+from adomnia.plans.public_columns import MOST_ROWS
 from adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity
 from adomnia.session import mock
 from adomnia.session.curator import MEMORY, Curator, open_ledger
-from adomnia.session.public import MOST_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

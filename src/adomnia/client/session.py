@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 from urllib.parse import quote as percent_encoded
 
+from adomnia.asking.batch import check_common, choose_request_id
 from adomnia.client.addresses import check_address
 from adomnia.client.connection import Connection
 from adomnia.client.rehearsal import rehearse_remote
@@ -15,14 +16,12 @@ from adomnia.options import CONFIDENCE
 from adomnia.pricing.payment import check_confidence
 from adomnia.pricing.questions import Payment, Question
 from adomnia.releases.archive import unpack_archive
+from adomnia.releases.checks import check_release_name
+from adomnia.releases.page import ReleaseList
 from adomnia.session.askable import AskableRelease, make_askable
-from adomnia.session.batch import check_common
 from adomnia.session.catalog_page import show_catalog
 from adomnia.session.contract import MOST_LISTED, Session, check_page
 from adomnia.session.derived import DerivedSession
-from adomnia.session.release_checks import check_release_name
-from adomnia.session.release_page import ReleaseList
-from adomnia.session.request_ids import choose_request_id
 from adomnia.session.table import PrivateTable, open_table
 from adomnia.wire.answers import AnswerReply, BatchReply, answer_of, ends_of
 from adomnia.wire.asking import payment_body, question_body
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog
     from adomnia.engines.contract import Progress
     from adomnia.explaining.methods import MethodList
-    from adomnia.pricing.quotes import Quote
+    from adomnia.pricing.bills import Quote
     from adomnia.releases.model import Release
     from adomnia.session.accounts import Budgets, Past
     from adomnia.session.answer import Answer

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
 
 from adomnia.api.access import Role
-from adomnia.api.models import token_record
+from adomnia.api.models import TokenReply
 from adomnia.api.problems import status_of
-from adomnia.api.routes.requests import address_of, run_in_pool, services_of, visitor_of
+from adomnia.api.requests import address_of, run_in_pool, services_of, visitor_of
 from adomnia.api.routes.sign_in import cookie_of
 from adomnia.console.forms import read_form
+from adomnia.console.frame import show
 from adomnia.console.rendering import Page
-from adomnia.console.visits import show
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-    from adomnia.console.visits import Visit
+    from adomnia.api.requests import Visit
 
 _TOKEN_DAYS = 90
 _PERMISSIONS = {
@@ -77,7 +77,7 @@ async def _show(request: Request, secret: str = "", done: str = "", problem: Ref
     address = f"{request.url.scheme}://{request.headers.get('host', '')}"
 
     def read(visit: Visit) -> Page:
-        tokens = [token_record(each) for each in visit.services.access.tokens(visit.visitor.name)]
+        tokens = [TokenReply.record(each) for each in visit.services.access.tokens(visit.visitor.name)]
         filling = {
             "may": _PERMISSIONS[visit.visitor.role],
             "tokens": tokens,

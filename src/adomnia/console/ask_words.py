@@ -8,23 +8,21 @@ from typing import TYPE_CHECKING, Any
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
 from starlette.responses import Response
 
+from adomnia.api.actions.releases import SCHEMA, list_columns, list_releases
 from adomnia.api.encoding import encode_json
 from adomnia.api.free_work import ask_free
-from adomnia.api.routes.requests import visitor_of
 from adomnia.methods.registry import METHODS
 from adomnia.methods.signatures import describe_kind
-from adomnia.releases.tables import SCHEMA, AttributeTable
-from adomnia.session.releasing import list_releases
 from adomnia.sql.values.aggregates import AGGREGATES
 from adomnia.sql.values.functions import NAMES
-from adomnia.wire.catalogs import catalog_record
+from adomnia.wire.catalogs import CatalogReply
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from adomnia.catalog.model import Catalog
     from adomnia.methods.contract import Method
-    from adomnia.session.release_store import ReleaseEntry
+    from adomnia.releases.store import ReleaseEntry
 
 __all__ = ["ask_words", "list_words"]
 
@@ -34,10 +32,7 @@ _MOST_VALUES = 6  # of a category, in a note beside a word
 
 async def ask_words(request: Request, dataset: str | None = None) -> Response:
     """The words of the dataset: all of them are public, but for the names of releases that one keeps for oneself."""
-    name = visitor_of(request).name
-    found = await ask_free(
-        request, dataset, lambda curator: encode_json(list_words(curator.catalog, list_releases(curator.dataset, name)))
-    )
+    found = await ask_free(request, dataset, lambda visit: encode_json(list_words(visit.catalog, list_releases(visit))))
     if isinstance(found, Response):
         return found
     # Nothing in it is secret from who asks, and nothing of the request is in it: its compressed size tells nothing.
@@ -49,7 +44,7 @@ async def ask_words(request: Request, dataset: str | None = None) -> Response:
 
 def list_words(catalog: Catalog, releases: Iterable[ReleaseEntry] = ()) -> dict[str, Any]:
     """Tables and releases with their columns, functions, and methods with their arguments."""
-    told = catalog_record(catalog)
+    told = CatalogReply.record(catalog)
     return {
         "dataset": catalog.name,
         "tables": [*map(_table, told["tables"]), *map(_view, told["views"]), *map(_release, releases)],
@@ -64,10 +59,7 @@ def _table(table: dict[str, Any]) -> dict[str, Any]:
 
 
 def _release(entry: ReleaseEntry) -> dict[str, Any]:
-    table = AttributeTable(entry.name, entry.attributes)
-    columns = [
-        {"name": each.name, "type": table.attributes[place].sort, "note": ""} for each, place in table.columns.items()
-    ]
+    columns = [{"name": name, "type": sort, "note": ""} for name, sort in list_columns(entry).items()]
     return {"name": f"{SCHEMA}.{entry.name}", "note": "release, free", "columns": columns}
 
 

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 
 from adomnia.api.authorization import check_csrf
 from adomnia.api.bodies import check_media_type, malformed_request
-from adomnia.api.routes.requests import visitor_of
+from adomnia.api.requests import visitor_of
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:

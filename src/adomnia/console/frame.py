@@ -1,21 +1,39 @@
-"""What every page shows around its own content: the dataset, the pages there are, what is left, who is signed in."""
+"""Shows a page in its frame: the dataset, the pages there are, what is left, who is signed in."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from starlette.responses import Response
+
 from adomnia.api.access import Role
+from adomnia.api.free_work import ask_free
+from adomnia.api.replies import EncodedReply, PiecewiseResponse, encode_within
+from adomnia.api.requests import services_of
+from adomnia.console.rendering import HTML, PART, Page, render
 from adomnia.privacy.amounts import EPSILON_UNIT, show_down
+from adomnia.work import MOST_STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from adomnia.console.visits import Visit
+    from starlette.requests import Request
+
+    from adomnia.api.requests import Visit
     from adomnia.privacy.filters import Filter
 
-__all__ = ["PageFrame", "PageLink", "Purse", "build_frame", "fill_purse", "find_start"]
+__all__ = [
+    "PageFrame",
+    "PageLink",
+    "RemainingBudget",
+    "build_frame",
+    "describe_remaining",
+    "find_start",
+    "render_visit",
+    "show",
+]
 
 
 @dataclass(frozen=True)
@@ -54,7 +72,7 @@ LINKS = {
 
 
 @dataclass(frozen=True)
-class Purse:
+class RemainingBudget:
     """What an analyst has left, in the currency that their budget is counted in."""
 
     sign: str
@@ -79,9 +97,9 @@ class PageFrame:
     hides: str = "person"  # or "row", where each is hidden by itself
 
     @cached_property
-    def purse(self) -> Purse | None:
+    def remaining(self) -> RemainingBudget | None:
         """What an analyst has left; the ledger is asked only where it is shown, and most parts of pages do not."""
-        return None if self.open_account is None else fill_purse(self.open_account())
+        return None if self.open_account is None else describe_remaining(self.open_account())
 
     @property
     def start(self) -> str:
@@ -100,8 +118,8 @@ class PageFrame:
 
 def build_frame(path: str, visit: Visit) -> PageFrame:
     """The frame of a visitor's page."""
-    visitor, catalog = visit.visitor, visit.curator.catalog
-    account = partial(visit.curator.ledger.account, visitor.name) if visit.is_analyst else None
+    visitor, catalog = visit.visitor, visit.catalog
+    account = (lambda: visit.session.budget().personal) if visit.is_analyst else None
     links, csrf = LINKS[visitor.role], visitor.csrf or ""
     about, hides = (catalog.name, catalog.version), catalog.unit.noun
     return PageFrame(*about, visitor.name, visitor.role, csrf, path, links, account, hides)
@@ -112,11 +130,40 @@ def find_start(role: Role) -> str:
     return LINKS[role][0].path
 
 
-def fill_purse(account: Filter) -> Purse:
+def describe_remaining(account: Filter) -> RemainingBudget:
     """What is left of the sum that the budget is held to: of epsilons while that may be, of rhos otherwise."""
     budget, spent, left = account.budget, account.spent, account.left()
     if account.branches().epsilon or not budget.rho:
         share = float(spent.epsilon_units * EPSILON_UNIT / budget.epsilon) if budget.epsilon else 1.0
-        return Purse("ε", "epsilon", show_down(left.epsilon), show_down(budget.epsilon), min(share, 1.0))
+        return RemainingBudget("ε", "epsilon", show_down(left.epsilon), show_down(budget.epsilon), min(share, 1.0))
     share = float(spent.rho_units * EPSILON_UNIT / budget.rho)
-    return Purse("ρ", "rho", show_down(left.rho), show_down(budget.rho), min(share, 1.0))
+    return RemainingBudget("ρ", "rho", show_down(left.rho), show_down(budget.rho), min(share, 1.0))
+
+
+async def show(request: Request, read: Callable[[Visit], Page], most_steps: int | None = MOST_STEPS) -> Response:
+    """Show the page that `read` makes of public facts and of what the visitor has paid for; nothing is spent.
+
+    Steps are counted as of everything that is free. Without a number of them, it is as large as what was paid for.
+    """
+    memory = services_of(request).answer_memory
+
+    def work(visit: Visit) -> tuple[EncodedReply, int]:
+        status = 200
+
+        def encode() -> list[bytes]:
+            nonlocal status
+            page = read(visit)
+            status = page.status
+            return [render_visit(request, visit, page)]
+
+        reply = encode_within(memory, encode, HTML)
+        return reply, status
+
+    found = await ask_free(request, None, work, most_steps)
+    return found if isinstance(found, Response) else PiecewiseResponse(found[0], status=found[1])
+
+
+def render_visit(request: Request, visit: Visit, page: Page) -> bytes:
+    """A page inside the frame that its visitor sees, or the part of it that was asked for."""
+    part = request.headers.get(PART)
+    return render(page, part, frame=build_frame(request.url.path, visit))

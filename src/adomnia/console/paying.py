@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from starlette.responses import RedirectResponse, Response
 
 from adomnia.api.replies import PiecewiseResponse
-from adomnia.api.routes.questions import QuestionJob, choose_id
-from adomnia.api.routes.requests import services_of, visitor_of
-from adomnia.console.ask.creation import refuse_creation
-from adomnia.console.ask.seen import check_seen
+from adomnia.api.requests import Visit, services_of, visitor_of
+from adomnia.api.routes.questions import QuestionJob
+from adomnia.api.running.request_ids import choose_id
+from adomnia.console.ask.price_guard import check_seen, refuse_creation
+from adomnia.console.frame import render_visit
 from adomnia.console.releases.release_lines import address_of_release
 from adomnia.console.rendering import HTML, Page
-from adomnia.console.visits import Visit, render_visit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from starlette.requests import Request
 
-    from adomnia.api.running.served_dataset import Edition
+    from adomnia.api.requests import Visit
     from adomnia.session.answer import Answer
-    from adomnia.session.contract import Session
     from adomnia.wire.asking import Ask
     from adomnia.wire.releases import AskRelease
 
-__all__ = ["address_of_answer", "pay", "pay_release"]
+__all__ = ["address_of_answer", "address_of_question", "pay", "pay_release"]
 
 
 async def pay(request: Request, asked: Ask, show_free: Callable[[Visit, Answer], Page], seen: str = "") -> Response:
@@ -40,10 +39,9 @@ async def pay(request: Request, asked: Ask, show_free: Callable[[Visit, Answer],
     identified = asked.model_copy(update={"request_id": request_id})
     paid_as: list[str] = []
 
-    def ask(session: Session, edition: Edition) -> list[bytes]:
-        visit = Visit(services, visitor, edition.curator)
+    def ask(visit: Visit) -> list[bytes]:
         check_seen(visit, identified, seen)
-        answer = identified.put_to(session)
+        answer = identified.put_to(visit.session)
         services.metrics.count_question("replayed" if answer.replayed else "answered")
         if answer.receipt is not None:
             paid_as.append(address_of_answer(answer.receipt.request_id, again=answer.replayed))
@@ -59,9 +57,9 @@ async def pay_release(request: Request, asked: AskRelease, seen: str = "") -> Re
     services, visitor = services_of(request), visitor_of(request)
     made: list[str] = []
 
-    def ask(session: Session, edition: Edition) -> list[bytes]:
-        check_seen(Visit(services, visitor, edition.curator), asked, seen)
-        made.append(asked.put_to(session).name)
+    def ask(visit: Visit) -> list[bytes]:
+        check_seen(visit, asked, seen)
+        made.append(asked.put_to(visit.session).name)
         services.metrics.count_question("answered")
         return []
 
@@ -72,3 +70,9 @@ async def pay_release(request: Request, asked: AskRelease, seen: str = "") -> Re
 def address_of_answer(request_id: str, *, again: bool = False) -> str:
     """The page of an answer that was paid for; `again`: before, so that it cost nothing now."""
     return f"/answers/{quote(request_id, safe='')}{'?again=1' if again else ''}"
+
+
+def address_of_question(sql: str, amount: str = "") -> str:
+    """Where a question can be asked, at a price in epsilon if one is named."""
+    price = {"pay": "epsilon", "amount": amount} if amount else {}
+    return f"/ask?{urlencode({'sql': sql, **price})}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import RedirectResponse, Response
 
-from adomnia.api.authorized_route import AuthorizedRoute
+from adomnia.api.authorization import AuthorizedRoute
 from adomnia.api.problems import headers_of, status_of
 from adomnia.console.rendering import HTML, Page, render
 from adomnia.errors import Failure, Refusal

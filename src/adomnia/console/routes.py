@@ -54,7 +54,7 @@ PAGE_HANDLERS: dict[Route, Callable[..., Any]] = {
     ("GET", "/owner/ledger/export"): ledger.export,
     ("POST", "/owner/ledger/verify"): overview.verify,
     ("GET", "/owner/budgets"): budgets.budgets,
-    ("POST", "/owner/budgets/top-up"): budgets.top_up,
+    ("POST", "/owner/budgets/top-up"): budgets.raise_budget,
     ("GET", "/owner/people"): people.people,
     ("POST", "/owner/people/add"): people.add_person,
     ("POST", "/owner/people/link"): people.make_link,

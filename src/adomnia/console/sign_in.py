@@ -8,7 +8,7 @@ from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annota
 from starlette.responses import RedirectResponse, Response
 
 from adomnia.api.problems import headers_of, status_of
-from adomnia.api.routes.requests import address_of, run_in_pool, services_of, visitor_of
+from adomnia.api.requests import address_of, run_in_pool, services_of, visitor_of
 from adomnia.api.routes.sign_in import cookie_of, delete_cookie, set_cookie
 from adomnia.console.forms import read_fields, read_form
 from adomnia.console.frame import find_start

@@ -1,4 +1,4 @@
-"""Methods in words: the list of all of them, and a page of each."""
+"""Methods in words: the list of all of them, a page of each, and the reference of docs/statistics.md."""
 
 from __future__ import annotations
 
@@ -12,7 +12,18 @@ from adomnia.methods.signatures import method_record
 from adomnia.tables import TextTable, html_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
+
+CHAPTERS = {
+    "describe": "Describe",
+    "densities": "Histograms and densities",
+    "likelihood": "Likelihood",
+    "models": "Models",
+    "testing": "Tests",
+    "survival": "Survival",
+    "robust": "Robust estimators",
+    "releases": "Releases",
+}
 
 
 @dataclass(frozen=True, repr=False)
@@ -97,3 +108,37 @@ def _default(parameter: Mapping[str, Any]) -> str:
         return "must be given"
     value = parameter["default"]
     return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def render_reference(methods: MethodList) -> str:
+    """All methods by their chapters: arguments, columns, an example, names elsewhere."""
+    records = [each.record for each in methods]
+    lines = [*_contents(records)]
+    for chapter, title in CHAPTERS.items():
+        own = [record for record in records if record["chapter"] == chapter]
+        lines += ["", f"## {title}"] if own else []
+        for record in own:
+            lines += _method(record)
+    return "\n".join(lines) + "\n"
+
+
+def _contents(records: list[Mapping[str, Any]]) -> Iterator[str]:
+    yield "| method | what it does | in R | elsewhere |"
+    yield "|---|---|---|---|"
+    for record in records:
+        others = "; ".join(f"{program}: {name}" for program, name in record["known_as"].items() if program != "R")
+        link = f"[`{record['name']}`](#{record['name']})"
+        yield f"| {link} | {record['summary']} | {record['known_as'].get('R', '')} | {others} |"
+
+
+def _method(record: Mapping[str, Any]) -> Iterator[str]:
+    yield from ("", f"### `{record['name']}`", record["summary"], "", "```sql", record["example"], "```", "")
+    yield from ("| argument | takes | default | meaning |", "|---|---|---|---|")
+    for each in record["parameters"]:
+        default = "must be given" if each["required"] else "" if each["default"] is None else f"`{each['default']}`"
+        yield f"| `{each['name']}` | {each['takes']} | {default} | {each['meaning']} |"
+    yield from ("", "| column | meaning |", "|---|---|")
+    for name, meaning in record["returns"].items():
+        yield f"| `{name}` | {meaning} |"
+    for note in record["notes"]:
+        yield from ("", note)

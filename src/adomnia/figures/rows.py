@@ -1,24 +1,37 @@
-"""The rows of a picture: places, values and drawn ends of intervals, under names that no column can break."""
+"""The rows of a picture: what fits into it, where axes begin and end, and places under names that nothing breaks.
+
+Scales are computed here, so that an interval without an end can be drawn to the edge. Rows that cannot be told apart
+in one picture are in the table alone, and a sentence says so.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import ceil, floor, isfinite, log10
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from adomnia.figures.columns import DrawnColumn, place, show_label
-from adomnia.figures.cutting import cut
-from adomnia.figures.scales import span, span_exactly, span_loosely
+from adomnia.figures.described import is_intercept
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from adomnia.figures.layout import PictureLayout
+    from adomnia.figures.columns import PictureLayout
 
 _OPEN_LINE = "Dashed: an interval without an end."
 _SILENT = "Grey: says nothing, the interval is all that is possible."
 _OPEN_BAND = "Where the band reaches the edge, it may have no end."
 
 Domain: TypeAlias = tuple[float, float]
+MOST_GROUPS = 50
+MOST_PANELS = 12
+MOST_SIDE = 24  # of a heat map
+MOST_MARKS, MOST_POINTS = 600, 1500  # those of a line are shorter
+MOST_VALUES, MOST_VALUES_IN_PANELS = 4, 2
+_MOST_PLACES = 24  # of all values together; few groups leave room for more values
+_STEPS = (1, 2, 2.5, 5, 10)
+_TICKS = 8
+_SMALLEST = 1e-290  # distances below it have no digits left
 
 
 @dataclass(frozen=True)
@@ -151,3 +164,96 @@ def _tell_odd(layout: PictureLayout) -> list[str]:
 def _has_open_end(value: DrawnColumn, none: Sequence[bool]) -> bool:
     ends = zip(none, value.lower, value.upper, strict=True) if value.has_intervals else ()
     return any(not missing and None in {place(lower), place(upper)} for missing, lower, upper in ends)
+
+
+def cut(layout: PictureLayout) -> tuple[PictureLayout, tuple[str, ...]]:
+    """What can be told apart, and what is left out for that."""
+    remarks = []
+    kept = [row for row, term in enumerate(layout.axis.values) if not is_intercept(term)]
+    if layout.shape == "points" and 0 < len(kept) < len(layout.axis.values):
+        remarks.append("The intercept has a scale of its own, and is not drawn.")
+        layout = _keep(layout, kept)
+    most = max(MOST_VALUES, _MOST_PLACES // max(1, len(layout.axis.levels)))
+    if layout.panel is not None:
+        most = MOST_VALUES_IN_PANELS
+    if len(layout.values) > most:
+        remarks.append(f"The first {most} of {len(layout.values)} values are drawn.")
+        layout = replace(layout, values=layout.values[:most])
+    for name, most in _list_limits(layout):
+        column = getattr(layout, name)
+        if column is not None and len(column.levels) > most:
+            remarks.append(f"The first {most} of {len(column.levels):,} groups are drawn.")
+            shown = set(column.levels[:most])
+            layout = _keep(layout, [row for row, each in enumerate(column.values) if show_label(each) in shown])
+    most = (MOST_MARKS if layout.discrete else MOST_POINTS) // len(layout.values)
+    if len(layout.axis.values) > most:
+        remarks.append(f"The first {most:,} of {len(layout.axis.values):,} rows are drawn.")
+        layout = _keep(layout, range(most))
+    return layout, tuple(remarks)
+
+
+def _list_limits(layout: PictureLayout) -> list[tuple[str, int]]:
+    if layout.shape == "heat":
+        return [("panel", 1), ("axis", MOST_SIDE), ("across", MOST_SIDE)]
+    return [("panel", MOST_PANELS), ("axis", MOST_GROUPS)] if layout.discrete else [("panel", MOST_PANELS)]
+
+
+def _keep(layout: PictureLayout, rows: Sequence[int]) -> PictureLayout:
+    """Only these rows."""
+    return replace(
+        layout,
+        axis=_only(layout.axis, rows),
+        values=tuple(_only(value, rows) for value in layout.values),
+        colour=layout.colour and _only(layout.colour, rows),
+        panel=layout.panel and _only(layout.panel, rows),
+        across=layout.across and _only(layout.across, rows),
+    )
+
+
+def _only(column: DrawnColumn, rows: Sequence[int]) -> DrawnColumn:
+    lists = (column.values, column.lower, column.upper, column.silent)
+    values, lower, upper, silent = (tuple(each[row] for row in rows) if each else () for each in lists)
+    return replace(column, values=values, lower=lower, upper=upper, silent=silent)
+
+
+def span(numbers: Iterable[float | None], *, include: Iterable[float] = ()) -> tuple[float, float]:
+    """Round numbers around all that are there.
+
+    >>> span([3, 47, None], include=(0,))
+    (0.0, 50.0)
+    """
+    known = [number for number in numbers if number is not None and isfinite(number)] + list(include)
+    if not known:
+        return 0.0, 1.0
+    lower, upper = min(known), max(known)
+    if upper - lower <= max(1e-9 * max(abs(lower), abs(upper)), _SMALLEST):  # also of one number: nothing to part
+        room = _room_around(upper)
+        lower, upper = lower - room, upper + room
+    step = _round_step((upper - lower) / _TICKS)
+    return floor(lower / step) * step, ceil(upper / step) * step
+
+
+def span_exactly(numbers: Iterable[float | None]) -> tuple[float, float]:
+    """From the first to the last; with room at both ends if that is one place."""
+    known = [number for number in numbers if number is not None]
+    if not known:
+        return 0.0, 1.0
+    lower, upper = min(known), max(known)
+    room = _room_around(upper)
+    return (lower, upper) if upper - lower > _SMALLEST else (lower - room, upper + room)
+
+
+def span_loosely(numbers: Iterable[float | None]) -> tuple[float, float]:
+    """From the first to the last, with some room at both ends."""
+    lower, upper = span_exactly(numbers)
+    room = (upper - lower) / 40
+    return lower - room, upper + room
+
+
+def _room_around(number: float) -> float:
+    return abs(number) * 0.1 if abs(number) > _SMALLEST else 1.0
+
+
+def _round_step(step: float) -> float:
+    power = 10.0 ** floor(log10(step))
+    return next(factor * power for factor in _STEPS if factor * power >= step * (1 - 1e-9))

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adomnia.catalog.document_keys import closest
-from adomnia.catalog.lakes import is_in_spark
-from adomnia.catalog.model import EngineChoice
+from adomnia.catalog.model import EngineChoice, is_in_spark
 from adomnia.catalog.read import examine
 from adomnia.catalog.write import toml_string
 from adomnia.engines.registry import load_engine

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
+import sqlite3
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import duckdb
 
 from adomnia.catalog.model import USUAL_CSV
 from adomnia.catalog.sources import DEFAULT_SCHEMA, split_table_name
 from adomnia.catalog.write import as_name
 from adomnia.engines.registry import load_engine
+from adomnia.engines.sources.databases import is_sqlite
 from adomnia.engines.sources.snapshots import Snapshots
 from adomnia.errors import Refusal
-from adomnia.inspection.databases import is_database, list_tables
 from adomnia.inspection.found_tables import FoundTable
 from adomnia.inspection.layouts import find_layout, find_other_layout, is_text_file, names_columns
 from adomnia.inspection.looks import look_at_keys, look_at_table
@@ -34,6 +38,7 @@ _CONVERSIONS = {
     ".ods": _SHEET,
     ".txt": "rename it to .tsv if tabs part its columns, or to .csv: delimiters other than commas are found",
 }
+_ENDINGS = frozenset({".duckdb", ".ddb", ".sqlite", ".sqlite3", ".db"})
 
 
 def find_tables(
@@ -95,3 +100,29 @@ def _find_in_url(url: str, chosen: Sequence[str], look: bool) -> Iterator[FoundT
 
 def _read_header(file: Place, table: str | None = None) -> list[tuple[str, str]]:
     return list(load_engine().read_header(file, table).items())
+
+
+def is_database(path: Path) -> bool:
+    """Whether a name is that of a database."""
+    return path.suffix.lower() in _ENDINGS
+
+
+def list_tables(path: Path) -> list[str]:
+    """The tables of a database, by name."""
+    with suppress(OSError, duckdb.Error, sqlite3.Error):
+        found = _list_sqlite(path) if is_sqlite(path) else _list_duckdb(path)
+        if found:
+            return sorted(found)
+    raise Refusal(f"File {path.name}", "is not a database with tables that can be read", "correct its name")
+
+
+def _list_sqlite(path: Path) -> list[str]:
+    with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
+        names = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+        return [str(name) for (name,) in database.execute(names)]
+
+
+def _list_duckdb(path: Path) -> list[str]:
+    with duckdb.connect(str(path), read_only=True) as database:
+        rows = database.execute("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main'").fetchall()
+        return [str(name) for (name,) in rows]

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.index import Links
 from adomnia.engines.sources.reading import file_source, make_runner, open_reader
-from adomnia.inspection.changes import Change, say_changes
-from adomnia.inspection.mismatches import Mismatch
+from adomnia.inspection.changes import Change, Mismatch, say_changes
 from adomnia.privacy.units import ROW
 
 if TYPE_CHECKING:

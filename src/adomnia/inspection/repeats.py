@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from adomnia.catalog.lakes import is_in_spark
+from adomnia.catalog.model import is_in_spark
 from adomnia.catalog.write import toml_string
 from adomnia.engines.registry import load_engine
 from adomnia.engines.sources.reading import make_runner, open_reader
 from adomnia.errors import AdomniaError
 from adomnia.explaining.promises import Promise
+from adomnia.inspection.changes import Mismatch
 from adomnia.inspection.key_names import KeyRank, read_key_name
 from adomnia.inspection.key_values import KeyReader, count_keys
-from adomnia.inspection.mismatches import Mismatch
 from adomnia.inspection.names import propose_names
 from adomnia.privacy.units import ROW
 

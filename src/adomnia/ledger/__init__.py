@@ -7,8 +7,8 @@ got, `storage` counts how much it fills; `writer` groups what many threads reque
 `restore` puts a backup in place; `store` is the interface to it all.
 """
 
+from adomnia.ledger.records import Storage
 from adomnia.ledger.requests import Receipt, StoredAnswer
-from adomnia.ledger.storage import Storage
 from adomnia.ledger.store import Hold, Ledger
 
 __all__ = ["Hold", "Ledger", "Receipt", "Storage", "StoredAnswer"]

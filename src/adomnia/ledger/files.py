@@ -1,7 +1,8 @@
 """The files of a database under a running process: whether they are still the same, and closing without harm if not.
 
 SQLite writes into the files it has opened, also after somebody removed or replaced them. Two processes then hold
-different files for the same database and do not see each other.
+different files for the same database and do not see each other. A restored file takes the place of the old ones, which
+are moved aside and stay as evidence.
 """
 
 import errno
@@ -10,16 +11,32 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from struct import pack
 from threading import Lock
 
-__all__ = ["FilesReplacedError", "close_leaving_log", "identify", "identify_open", "is_in_use"]
+from adomnia.errors import Refusal
+from adomnia.ledger.anchor import Anchor
+from adomnia.ledger.chain import Head
+from adomnia.ledger.failpoints import reach
+
+__all__ = [
+    "SUFFIXES",
+    "FilesReplacedError",
+    "close_leaving_log",
+    "identify",
+    "identify_open",
+    "in_use_refusal",
+    "is_in_use",
+    "put_in_place",
+]
 
 _SUFFIXES = ("", "-wal", "-shm")
 _SHARED_BYTES = 0x40000002, 510  # every connection of SQLite holds a read lock on these: the first, and how many
 _descriptors: dict[tuple[int, int], int] = {}  # never closed: that would end all locks of SQLite in this process
 _guard = Lock()
+SUFFIXES = ("", "-wal", "-shm")  # of the files that are one database
 
 
 class FilesReplacedError(OSError):
@@ -105,3 +122,34 @@ def _number(path: str, follow_links: bool = True) -> tuple[int, int] | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     return found.st_dev, found.st_ino
+
+
+def put_in_place(path: Path, draft: Path, saved: Head) -> None:
+    """Move the old files aside and the new ones to their names.
+
+    There is an anchor all the time, and it remembers entries. So a ledger that is cut off between two steps opens only
+    if it is the restored one, and restoring again is sound.
+    """
+    anchor, aside = Anchor(path), _find_free_name(path)
+    if anchor.exists():
+        os.link(anchor.path, Anchor(aside).path)
+    else:
+        anchor.create(saved)
+    for suffix in SUFFIXES:
+        old = Path(f"{path}{suffix}")
+        if old.exists():
+            old.rename(f"{aside}{suffix}")
+    reach("old-moved")
+    draft.rename(path)
+    reach("draft-moved")
+    anchor.create(Anchor(draft).read())
+
+
+def in_use_refusal() -> Refusal:
+    """The refusal to replace what others have open."""
+    return Refusal("The ledger", "is in use", "stop every process that uses it, then restore again")
+
+
+def _find_free_name(path: Path) -> Path:
+    names = (path.with_name(f"{path.name}.replaced-{number}") for number in count(1))
+    return next(name for name in names if not name.exists() and not Anchor(name).exists())

@@ -9,10 +9,9 @@ from typing import Protocol
 from adomnia.ledger.anchor import Anchor, MemoryAnchor
 from adomnia.ledger.chain import Head
 from adomnia.ledger.file_store import FileStore
-from adomnia.ledger.files import is_in_use
+from adomnia.ledger.files import in_use_refusal, is_in_use, put_in_place
 from adomnia.ledger.locks import FileLocks, Locks, MemoryLocks
 from adomnia.ledger.records import Records, RecordStore
-from adomnia.ledger.replacing import in_use_refusal, put_in_place
 from adomnia.ledger.sqlite import connect_read_only
 from adomnia.ledger.sqlite_records import SqliteRecords
 

@@ -8,8 +8,7 @@ from itertools import count
 from pathlib import Path
 
 from adomnia.ledger import sqlite
-from adomnia.ledger.postgres_schema import Connection, create_tables, find_format, lock_number
-from adomnia.ledger.postgres_statements import write_statements
+from adomnia.ledger.postgres_schema import Connection, create_tables, find_format, lock_number, write_statements
 from adomnia.ledger.records import Records
 from adomnia.ledger.schema import LEDGER_FORMAT
 from adomnia.ledger.sqlite_records import SqliteRecords

@@ -11,8 +11,7 @@ from typing import Any
 
 from adomnia.ledger.chain import Head, damage_refusal, digest
 from adomnia.ledger.postgres_copies import save_copy
-from adomnia.ledger.postgres_schema import Connection
-from adomnia.ledger.postgres_statements import write_statements
+from adomnia.ledger.postgres_schema import Connection, write_statements
 from adomnia.ledger.records import NO_END, Wanted
 
 __all__ = ["PostgresRecords"]

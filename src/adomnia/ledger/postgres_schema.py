@@ -1,9 +1,11 @@
-"""The tables of a ledger in PostgreSQL: a schema of its own, append-only, which says what it is and whose.
+"""The tables of a ledger in PostgreSQL, and the statements that find their rows by an index.
 
-What requests are looked up by stands in columns beside the text of an entry; `check` compares them with the text.
+They are in a schema of their own, append-only, which says what it is and whose. What requests are looked up by stands
+in columns beside the text of an entry; `check` compares them with the text.
 """
 
 import re
+from functools import cache
 from hashlib import sha256
 from typing import Any, TypeAlias
 
@@ -11,7 +13,15 @@ from adomnia.errors import Refusal
 from adomnia.ledger.failpoints import reach
 from adomnia.ledger.schema import LEDGER_FORMAT
 
-__all__ = ["Connection", "check_schema_name", "check_server", "create_tables", "find_format", "lock_number"]
+__all__ = [
+    "Connection",
+    "check_schema_name",
+    "check_server",
+    "create_tables",
+    "find_format",
+    "lock_number",
+    "write_statements",
+]
 
 Connection: TypeAlias = Any  # psycopg.Connection: the driver is imported where there is a URL, and only there
 
@@ -43,6 +53,50 @@ CREATE TRIGGER payloads_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON {schema}.pay
 # Where these are not as the connection asked for them, somebody in between has not passed that on.
 _PINNED = {"search_path": "pg_catalog", "default_transaction_isolation": "read committed"}
 _DURABLE = {"fsync": "on", "synchronous_commit": "on", "server_encoding": "UTF8"}
+_STATEMENTS = {
+    "bodies": """SELECT sequence, body FROM {s}.entries WHERE sequence > %s AND sequence <= %s
+                 ORDER BY sequence LIMIT %s""",
+    "newest": "SELECT sequence, body FROM {s}.entries ORDER BY sequence DESC LIMIT 1",
+    "checkpoint": """SELECT sequence, body FROM {s}.entries WHERE sequence <= %s AND kind = 'checkpoint'
+                     ORDER BY sequence DESC LIMIT 1""",
+    "requests": """SELECT kind, request_id, sequence, body FROM {s}.entries
+                   WHERE request_id = ANY(%b::text[]) AND kind IN ('reserve', 'commit')""",
+    "answered": """SELECT asked.plan, asked.analyst, found.request_id
+                   FROM unnest(%b::text[], %b::text[]) AS asked (plan, analyst) CROSS JOIN LATERAL (
+                       SELECT request_id FROM {s}.entries AS kept WHERE kind = 'commit' AND kept.plan = asked.plan
+                       ORDER BY (kept.analyst IS NOT DISTINCT FROM asked.analyst) DESC, sequence LIMIT 1) AS found""",
+    "touch": "UPDATE {s}.format SET version = version",
+    "payload": "SELECT payload FROM {s}.payloads WHERE digest = %s",
+    "payloads": "SELECT COUNT(*) FROM {s}.payloads",
+    "restorations": "SELECT body FROM {s}.entries WHERE kind = 'restored' ORDER BY sequence",
+    "page": """SELECT kept.sequence, debits.body FROM {s}.entries AS kept
+               JOIN {s}.entries AS debits ON debits.kind = 'reserve' AND debits.request_id = kept.request_id
+               WHERE kept.kind = 'commit' AND kept.analyst = %s AND kept.sequence > %s
+               ORDER BY kept.sequence LIMIT %s""",
+    "latest": """SELECT kept.sequence, debits.body FROM {s}.entries AS kept
+                 JOIN {s}.entries AS debits ON debits.kind = 'reserve' AND debits.request_id = kept.request_id
+                 WHERE kept.kind = 'commit' AND kept.analyst = %s AND kept.sequence > %s
+                 ORDER BY kept.sequence DESC LIMIT %s""",
+    "unanswered": """SELECT body FROM {s}.entries AS debits
+                     WHERE kind = 'reserve' AND request_id > %s AND request_id < %s AND NOT EXISTS (
+                         SELECT 1 FROM {s}.entries AS kept
+                         WHERE kept.kind = 'commit' AND kept.request_id = debits.request_id
+                     ) ORDER BY sequence DESC LIMIT %s""",
+    "debits": """SELECT body FROM {s}.entries
+                 WHERE kind = 'reserve' AND request_id > %s AND request_id < %s ORDER BY sequence LIMIT %s""",
+    "answers": "SELECT COUNT(*) FROM {s}.entries WHERE kind = 'commit' AND analyst = %s",
+    "storage": "SELECT analyst, bytes FROM {s}.storage WHERE analyst = ANY(%b::text[])",
+    "rows": """SELECT sequence, body, kind, analyst, request_id, plan FROM {s}.entries
+               WHERE sequence > %s ORDER BY sequence LIMIT %s""",
+    "stored": "SELECT digest, payload FROM {s}.payloads WHERE digest > %s ORDER BY digest LIMIT %s",
+    "counts": "SELECT analyst, bytes FROM {s}.storage",
+    "add_entries": """INSERT INTO {s}.entries (sequence, body, kind, analyst, request_id, plan)
+                      SELECT * FROM unnest(%b::bigint[], %b::text[], %b::text[], %b::text[], %b::text[], %b::text[])""",
+    "add_payloads": """INSERT INTO {s}.payloads SELECT * FROM unnest(%b::text[], %b::bytea[])
+                       ON CONFLICT DO NOTHING""",
+    "add_storage": """INSERT INTO {s}.storage SELECT * FROM unnest(%b::text[], %b::bigint[])
+                      ON CONFLICT (analyst) DO UPDATE SET bytes = excluded.bytes""",
+}
 
 
 def check_schema_name(name: str) -> None:
@@ -97,3 +151,9 @@ def create_tables(connection: Connection, schema: str, dataset: str) -> None:
     values = _APPLICATION, LEDGER_FORMAT.version, dataset
     connection.execute(f"INSERT INTO {schema}.format VALUES (%s, %s, %s)", values)  # noqa: S608
     reach("schema-created")
+
+
+@cache
+def write_statements(schema: str) -> dict[str, str]:
+    """The statements for the ledger in a schema."""
+    return {name: text.format(s=schema) for name, text in _STATEMENTS.items()}

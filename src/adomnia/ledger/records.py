@@ -1,17 +1,24 @@
-"""What a ledger keeps and where: the port behind which a SQLite file and PostgreSQL are the same to all other parts."""
+"""What a ledger keeps and where: the port behind which a SQLite file and PostgreSQL are the same to all other parts.
 
-from collections.abc import Iterator, Sequence
+Beside the entries stands how much of the ledger each analyst fills: counted with every debit, from public facts, and
+never given back. What was written before there was a count is not in it.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
+from adomnia.errors import Refusal
 from adomnia.ledger.anchor import Anchor, MemoryAnchor
 from adomnia.ledger.sqlite import Trouble
 
-__all__ = ["NO_END", "RecordStore", "Records", "StoreError", "Wanted"]
+__all__ = ["NO_END", "RecordStore", "Records", "Storage", "StoreError", "Wanted", "charge", "watch_records"]
 
 NO_END = 2**63 - 1
+_OF_A_COPY = "save"  # its errors may be those of another disk: whoever asks for a copy explains them
 
 
 @dataclass(frozen=True)
@@ -159,3 +166,44 @@ class RecordStore(Protocol):
 
     def close(self) -> None:
         """Let go of it, without harm to those who go on using it."""
+
+
+@dataclass(frozen=True)
+class Storage:
+    """The bytes that a question counts for, and the most that all questions of its analyst may."""
+
+    needed: int
+    most: int
+
+
+def charge(records: Records, analyst: str, storage: Storage) -> None:
+    """Count what a question needs; a Refusal, and nothing is counted, where that is more than is left."""
+    left = storage.most - records.find_storage(analyst)
+    if storage.needed > left:
+        needs = f"needs {storage.needed:,} bytes of the ledger, and {analyst} has {max(0, left):,} left"
+        fix = f"ask for fewer groups or aggregates, or have the owner raise storage under [analysts.{analyst}]"
+        raise Refusal("The question", f"{needs} of {storage.most:,}", fix, code="storage")
+    records.add_storage(analyst, storage.needed)
+
+
+def watch_records(records: Records, notice: Callable[[], AbstractContextManager[None]]) -> Records:
+    """The same records; what goes wrong while they are read goes wrong within `notice`."""
+    return cast("Records", _WatchedRecords(records, notice))
+
+
+class _WatchedRecords:
+    def __init__(self, records: Records, notice: Callable[[], AbstractContextManager[None]]) -> None:
+        self._records, self._notice = records, notice
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        method: Callable[..., Any] = getattr(self._records, name)
+        return method if name == _OF_A_COPY else partial(self._call, method)
+
+    def _call(self, method: Callable[..., Any], *arguments: object) -> Any:  # noqa: ANN401 - whatever the records give
+        with self._notice():
+            found = method(*arguments)
+        return self._read_on(found) if isinstance(found, Iterator) else found
+
+    def _read_on(self, rows: Iterator[Any]) -> Iterator[Any]:
+        with self._notice():
+            yield from rows

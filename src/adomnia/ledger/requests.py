@@ -12,8 +12,7 @@ from adomnia.ledger.accounts import DATASET, account_name, encode_spent
 from adomnia.ledger.chain import damage_refusal, digest
 from adomnia.ledger.failpoints import reach
 from adomnia.ledger.journal import Lifetime, Transaction
-from adomnia.ledger.records import Wanted
-from adomnia.ledger.storage import Storage, charge
+from adomnia.ledger.records import Storage, Wanted, charge
 from adomnia.privacy.events import Event, from_record, to_record
 from adomnia.privacy.filters import Filter, Left, Spent
 from adomnia.privacy.losses import Loss, covers, loss

@@ -16,11 +16,10 @@ from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.audit import examine
 from adomnia.ledger.chain import Head
 from adomnia.ledger.file_store import FileStore
-from adomnia.ledger.files import identify
+from adomnia.ledger.files import SUFFIXES, identify
 from adomnia.ledger.journal import Journal, Transaction, Work
 from adomnia.ledger.owner import declare_budgets
 from adomnia.ledger.places import LastingPlace, find_lasting_place
-from adomnia.ledger.replacing import SUFFIXES
 from adomnia.ledger.requests import now
 from adomnia.ledger.schema import explain_errors
 from adomnia.ledger.sqlite_records import SqliteRecords

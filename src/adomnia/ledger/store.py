@@ -21,11 +21,9 @@ from adomnia.ledger.journal import Foreseen, Journal, Transaction
 from adomnia.ledger.locks import Locks
 from adomnia.ledger.owner import DeclaredPeople, TopUp, declare, top_up
 from adomnia.ledger.places import LedgerPlace, SnapshotReader, find_place
-from adomnia.ledger.records import Records
+from adomnia.ledger.records import Records, Storage, watch_records
 from adomnia.ledger.requests import KeptAnswer, Receipt, SpendRequest, StoredAnswer, UnpaidAnswer
 from adomnia.ledger.schema import ERRORS, explain_error, explain_errors, name_error, name_file
-from adomnia.ledger.storage import Storage
-from adomnia.ledger.watched_records import watch_records
 from adomnia.ledger.writer import Writer
 from adomnia.privacy.amounts import Number, exact
 from adomnia.privacy.events import Event, Pure

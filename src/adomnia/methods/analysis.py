@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import chain, product
 from typing import Any, ClassVar, Self
 
+from adomnia.messages.notes import Note
 from adomnia.methods.contract import Factor
 from adomnia.methods.stacking import stack
 from adomnia.privacy.events import Composed, Price
@@ -66,13 +67,13 @@ class Analysis(ABC):
         return (_Continuation(self),) * len(self.shares)
 
     @property
-    def comparison(self) -> str:
-        """Which ways to measure it were compared, and what came of it, in sentences; nothing where none were."""
-        return ""
+    def comparison(self) -> Note | None:
+        """Which ways to measure it were compared, and what came of it."""
+        return None
 
     @property
-    def caveats(self) -> tuple[str, ...]:
-        """What a quote has to say beside the errors to expect, in sentences."""
+    def caveats(self) -> tuple[Note, ...]:
+        """What a quote has to say beside the errors to expect."""
         return ()
 
     @property

@@ -36,7 +36,8 @@ def stack_estimates(estimates: Sequence[Estimate]) -> Estimate:
         return lower, upper
 
     values = np.concatenate([np.ravel(each.values) for each in estimates])
-    return Estimate(values, interval, estimates[0].method, all(each.whole for each in estimates), estimates[0].dates)
+    whole = all(each.whole for each in estimates)
+    return Estimate(values, interval, estimates[0].method, whole, estimates[0].dates, about=estimates[0].about)
 
 
 def _stack_facts(facts: Sequence[Callable[[], Sequence[Fact]]]) -> Callable[[], tuple[Fact, ...]]:

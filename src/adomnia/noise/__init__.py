@@ -1,7 +1,7 @@
 """The only code that draws random bits: exact integer noise and exact choice."""
 
 from adomnia.noise.bits import Bits, SystemBits
-from adomnia.noise.choice import weighted_choice
+from adomnia.noise.choice import level, weighted_choice
 from adomnia.noise.discrete import (
     discrete_gaussian,
     discrete_laplace,
@@ -10,7 +10,6 @@ from adomnia.noise.discrete import (
     laplace_scale,
 )
 from adomnia.noise.integers import add, describe_array, is_integers
-from adomnia.noise.levels import level
 from adomnia.noise.rounded import round_cauchy, round_laplace, round_student
 from adomnia.noise.uniform import draw_below
 from adomnia.privacy.scans import Integers

@@ -1,14 +1,22 @@
-"""One candidate out of many, with probability exactly proportional to multiplicity * exp(rate * score)."""
+"""One candidate out of many, with probability exactly proportional to multiplicity * exp(rate * score).
 
+Of boxes around a point, the level is chosen: a geometric distribution, weighted by how many boxes reach each level.
+"""
+
+from bisect import bisect_left
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
+from itertools import accumulate
 from math import ceil, frexp
+from operator import mul
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.errors import Failure
 from adomnia.noise.bits import Bits
+from adomnia.noise.discrete import geometric
 from adomnia.noise.integers import describe_array, is_integers
 from adomnia.noise.uniform import MOST_REFINEMENTS, Uniform, draw_below, is_below_exp
 from adomnia.privacy.amounts import Number, positive
@@ -21,6 +29,7 @@ _GAP_BITS = 60
 _FARTHEST = 100  # a candidate exp(-100) below the best is given the envelope of one exactly there
 _TOTAL_BITS = 61
 _ROUNDED_UP = 1 + 2.0**-40  # covers every rounding of the envelope's few products (docs/proofs/choice.md)
+_GUARD_BITS = 64
 
 
 def weighted_choice(scores: Integers, rate: Number, bits: Bits, multiplicity: NDArray[np.int64] | None = None) -> int:
@@ -91,3 +100,39 @@ def _powers(rate: Fraction) -> NDArray[np.float64]:
     powers *= 2.0**-_TABLE_BITS
     powers.flags.writeable = False
     return powers
+
+
+def level(copies: Sequence[int], rate: Fraction, bits: Bits) -> int:
+    """Draw an integer k >= 0 with probability exactly proportional to copies[k] * exp(-rate * k).
+
+    Beyond its end, `copies` continues with its last number; it must never fall. What is added at each level is chosen
+    first, and a geometric draw goes on from there (docs/proofs/quantiles.md, 3).
+    """
+    added = [more - fewer for fewer, more in zip([0, *copies], copies, strict=False)]
+    if min(added) < 0 or copies[-1] == 0:
+        raise ValueError("level copies must never fall, and the last must be above 0.")
+    uniform = Uniform(0, 0)
+    for _ in range(MOST_REFINEMENTS):
+        uniform = uniform.refine(bits)
+        lower, upper = (
+            list(accumulate(map(mul, added, powers)))  # of equal length
+            for powers in _falling_powers(rate, len(added), uniform.length)
+        )
+        # The first level whose end surely lies above the uniform number; open, unless the one before surely ends below.
+        found = bisect_left(lower, -(-(uniform.value + 1) * upper[-1] >> uniform.length))
+        before = upper[found - 1] if found else 0
+        if found < len(lower) and uniform.value * lower[-1] >= before << uniform.length:
+            return found + int(geometric(1 / rate, (), bits))
+    raise Failure()
+
+
+@lru_cache(maxsize=8)
+def _falling_powers(rate: Fraction, count: int, precision: int) -> tuple[list[int], list[int]]:
+    """Enclosures of 2**bits * exp(-rate * k), each relative to itself far finer than 2**-precision."""
+    bits = precision + _GUARD_BITS + count.bit_length() + ceil(rate * count * Fraction(3, 2))  # 3/2 > log2(e)
+    ratios = exp_bounds(-rate, bits)
+    lower, upper = [1 << bits], [1 << bits]
+    for _ in range(count - 1):
+        lower.append(lower[-1] * ratios[0] >> bits)
+        upper.append(-(-upper[-1] * ratios[1] >> bits))
+    return lower, upper

@@ -1,16 +1,34 @@
-"""Exact integer noise: the samplers the mechanisms draw from."""
+"""Exact integer noise: draws from P[k] proportional to exp(-(linear |k| + quadratic k**2)).
 
+Laplace and Gaussian noise are one distribution; the mechanisms draw from it.
+"""
+
+from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from math import prod
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from adomnia.errors import Failure
 from adomnia.noise.bits import Bits
-from adomnia.noise.sampler import log_quadratic
+from adomnia.noise.table import CumulativeTable
+from adomnia.noise.uniform import Uniform, draw_below, is_below_exp
 from adomnia.privacy.amounts import Number, positive
 from adomnia.privacy.scans import Integers
 
 Shape = tuple[int, ...]
 
 _SMALLEST_SCALE, _LARGEST_SCALE = Fraction(1, 100), Fraction(10**30)
+FIRST_BITS = 32
+_CHUNK = 1 << 15
+_SPARE = 16
+_WIDEST_BLOCK = 48  # bits; wider blocks leave too few bits of a word to accept with, and magnitudes leave 64 bits
+_ACCEPT_BITS = 52
+_MARGIN = 2.0**-30  # covers the Taylor remainder 2**-31.7 and all roundings (docs/proofs/sampler.md, 4)
+_TAYLOR = tuple((-1.0) ** j / float(np.prod(np.arange(1, j + 1))) for j in range(9, -1, -1))
 
 
 class NotDrawableError(ValueError):
@@ -55,3 +73,123 @@ def _require_between(value: Number, owner: str, field: str, smallest: Fraction, 
 
 def _size(shape: Shape) -> int:
     return prod(map(int, shape))  # NumPy integers wrap
+
+
+class LogQuadratic:
+    """The law, split as k = block * cell + offset so that one small table serves every scale.
+
+    `cell` is drawn from a table, `offset` uniformly below `block` and accepted with probability
+    exp(-offset * (linear + quadratic * (2 * block * cell + offset))); see docs/proofs/sampler.md.
+    """
+
+    def __init__(self, linear: Fraction, quadratic: Fraction, first_bits: int = FIRST_BITS) -> None:
+        self._linear, self._quadratic = linear, quadratic
+        self._block_bits = _block_bits(linear, quadratic)
+        block = self._block = 1 << self._block_bits
+        self._table = CumulativeTable(linear * block, quadratic * block * block, first_bits)
+        self._first_shift = np.uint64(64 - first_bits)
+
+    def draw(self, count: int, bits: Bits) -> Integers:
+        """`count` independent draws."""
+
+        def signed(size: int) -> Integers:
+            words, magnitudes, accepted = self._proposals(size, bits)
+            negative = (words & np.uint64(1)).astype(bool)
+            # Zero has no second sign: without this it would come twice as often as its weight says.
+            keep = accepted & ~(negative & (magnitudes == 0))
+            values: Integers = np.where(negative, -magnitudes, magnitudes)[keep]
+            return values
+
+        return self._fill(count, signed)
+
+    def magnitudes(self, count: int, bits: Bits) -> Integers:
+        """`count` independent draws of the law restricted to k >= 0."""
+
+        def unsigned(size: int) -> Integers:
+            _, magnitudes, accepted = self._proposals(size, bits)
+            return magnitudes[accepted]
+
+        return self._fill(count, unsigned)
+
+    def _fill(self, count: int, accepted: Callable[[int], Integers]) -> Integers:
+        out: NDArray[Any] = np.empty(count, dtype=object if self._is_wide else np.int64)
+        filled, missing = 0, count
+        # At least half of all proposals are accepted (docs/proofs/sampler.md, 5), so this bound is never met.
+        for _ in range(64 + 8 * (count // _CHUNK)):
+            if missing == 0:
+                return out
+            batch = accepted(min(missing + missing // 4 + _SPARE, _CHUNK))[:missing]
+            out[filled : filled + len(batch)] = batch
+            filled, missing = filled + len(batch), missing - len(batch)
+        raise Failure()
+
+    @property
+    def _is_wide(self) -> bool:
+        return self._block_bits > _WIDEST_BLOCK
+
+    def _proposals(self, size: int, bits: Bits) -> tuple[NDArray[np.uint64], Integers, NDArray[np.bool_]]:
+        """First words (their last bit is still unused), magnitudes, and which of them are accepted."""
+        words = bits.words(size)
+        cells = self._table.cells((words >> self._first_shift).view(np.int64), bits)
+        if self._block_bits == 0:
+            return words, cells, np.ones(size, dtype=bool)
+        if self._is_wide:
+            return words, *self._wide_offsets(cells, bits)
+        return words, *self._offsets(cells, bits)
+
+    def _offsets(self, cells: NDArray[np.int64], bits: Bits) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        words = bits.words(len(cells))
+        offsets = (words & np.uint64(self._block - 1)).view(np.int64)
+        starts = cells << self._block_bits
+        exponents = offsets * (float(self._linear) + float(self._quadratic) * (2 * starts + offsets))
+        accept_bits = min(_ACCEPT_BITS, 64 - self._block_bits)
+        uniforms = words >> np.uint64(64 - accept_bits)
+        accepted, open_ = _compare_with_exp(uniforms, accept_bits, exponents)
+        for index in open_:
+            exponent = self._exponent(int(cells[index]), int(offsets[index]))
+            accepted[index] = is_below_exp(Uniform(int(uniforms[index]), accept_bits), exponent, bits)
+        return starts + offsets, accepted
+
+    def _wide_offsets(self, cells: NDArray[np.int64], bits: Bits) -> tuple[NDArray[np.object_], NDArray[np.bool_]]:
+        """The same in Python integers, for blocks beyond 64-bit arithmetic."""
+        magnitudes = np.empty(len(cells), dtype=object)
+        accepted = np.empty(len(cells), dtype=bool)
+        for index, cell in enumerate(cells.tolist()):
+            offset = draw_below(self._block, bits)
+            magnitudes[index] = cell * self._block + offset
+            accepted[index] = is_below_exp(Uniform(0, 0).refine(bits), self._exponent(cell, offset), bits)
+        return magnitudes, accepted
+
+    def _exponent(self, cell: int, offset: int) -> Fraction:
+        return offset * (self._linear + self._quadratic * (2 * cell * self._block + offset))
+
+
+@lru_cache(maxsize=256)
+def log_quadratic(linear: Fraction, quadratic: Fraction) -> LogQuadratic:
+    """The law's sampler; its table depends on public numbers only and is kept for the next question."""
+    return LogQuadratic(linear, quadratic)
+
+
+def _block_bits(linear: Fraction, quadratic: Fraction) -> int:
+    """The largest b >= 0 with linear * 2**b <= 1/4 and quadratic * 4**b <= 1/512, or 0 where there is none."""
+    fits = []
+    if linear:
+        fits.append((1 // (4 * linear)).bit_length() - 1)
+    if quadratic:
+        fits.append(((1 // (512 * quadratic)).bit_length() - 1) // 2)
+    return max(min(fits), 0)
+
+
+def _compare_with_exp(
+    uniforms: NDArray[np.uint64], length: int, exponents: NDArray[np.float64]
+) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
+    """Which of the uniforms are surely below exp(-exponent), and the indices of those still open."""
+    lowest = uniforms * 2.0**-length
+    accepted = lowest + exponents <= 1 - 2.0**-length - _MARGIN  # exp(-y) >= 1 - y
+    near = np.flatnonzero(~accepted)
+    lowest, exponents = lowest[near], exponents[near]
+    powers = np.polyval(_TAYLOR, exponents)
+    small = exponents <= 0.5
+    accepted[near] = small & (lowest + 2.0**-length <= powers - _MARGIN)
+    rejected = small & (lowest >= powers + _MARGIN)
+    return accepted, near[~(accepted[near] | rejected)]

@@ -17,14 +17,15 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from adomnia.distributions.ratios import quotient_bounds
+from adomnia.mechanisms.interval import find_alpha
 from adomnia.plans.boxes import find_box, find_limits
 from adomnia.plans.formulas import DATE, Formula, Grouping, Keyed, Term, WindowFunction, leaves_of, walk
 from adomnia.plans.functions import noisy_values
 from adomnia.plans.lines import Line, find_line
 from adomnia.plans.smoothness import find_propagation
-from adomnia.statistics.contract import Bounds, Estimate, Floats
+from adomnia.statistics.contract import Bounds, Estimate, Floats, join_about
 from adomnia.statistics.linear import linear
-from adomnia.statistics.ratios import left_open_by, quotient_bounds
 from adomnia.statistics.rings import Ring
 from adomnia.statistics.shares import share_bounds
 
@@ -59,7 +60,8 @@ def estimate_term(source: Term, estimates: Mapping[Any, Estimate]) -> Estimate:
 
     joint = bool(pieces) and pieces[0][0] is source  # one piece, then
     method = "computed from noisy values, " + ("by the law of their noise" if joint else "each within its interval")
-    return Estimate(values, interval, method, _is_whole(source, estimates))
+    about = join_about(estimates[leaf] for leaf in leaves_of(source))
+    return Estimate(values, interval, method, _is_whole(source, estimates), about=about)
 
 
 def around(values: Floats, bounds: Bounds) -> Bounds:
@@ -170,7 +172,7 @@ def _propagated_interval(term: Formula, estimates: Mapping[Any, Estimate]) -> In
         return None
 
     def interval(confidence: float, cells: int) -> Bounds:
-        bounds, clear = function.bounds(left_open_by(confidence, cells))
+        bounds, clear = function.bounds(find_alpha(confidence, cells))
         lower, upper = (np.clip(end, *find_limits(term, estimates)) for end in bounds)
         return np.where(clear, lower, -np.inf), np.where(clear, upper, np.inf)
 

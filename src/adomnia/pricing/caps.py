@@ -6,12 +6,13 @@ price of the plan, over all of its measurements together: they are about the sam
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import pi, prod, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from adomnia.plans.drafts import Cap, LeftOut
 from adomnia.pricing.parts import split_price, split_together
 from adomnia.privacy.events import Concentrated
 from adomnia.privacy.keys import is_open
@@ -36,46 +37,6 @@ if TYPE_CHECKING:
 _SUPPOSED_GROUPS = 100
 _STEPS_OF_A_CAP = 2  # for each measurement
 _PASSES = 2  # over the tables of a join, each with the caps of the others as they are
-
-
-@dataclass(frozen=True)
-class Cap:
-    """How many rows of a person count in one table.
-
-    Without a profile nobody knows what that `leaves_out`. Where it is `shortened`, what a person adds to all groups
-    together is cut to a length besides, and nobody knows how much that is in rows.
-    """
-
-    table: str
-    rows: int
-    leaves_out: LeftOut | None = None
-    shortened: bool = False
-
-    def __str__(self) -> str:
-        counts = f"{self.rows:,} rows of a person count" if self.rows > 1 else "1 row of a person counts"
-        fate = self.leaves_out or "how many rows that leaves out is not known"
-        less = ", and people with many count less than that by an unknown part" if self.shortened else ""
-        return f"{self.table}: at most {counts}{less}; {fate}"
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """What a cap leaves out: an estimated share of all rows of the table, and its standard deviation.
-
-    Few people with many rows cannot be seen: up to `hidden_people` may have more than `seen_rows`.
-    """
-
-    share: float
-    deviation: float
-    hidden_people: int
-    seen_rows: int
-
-    def __str__(self) -> str:
-        share = f"about {100 * self.share:.2g}% (+-{100 * self.deviation:.1g}%) of all" if self.share else "no"
-        hidden = (
-            f", besides those of up to {self.hidden_people:,} people with over {self.seen_rows:,}, too few to be seen"
-        )
-        return f"{share} rows are seen to be left out{hidden * (self.hidden_people > 0)}"
 
 
 def apply_caps(drafts: Sequence[PlannedQuestion], price: Price, catalog: model.Catalog) -> list[PlannedQuestion]:

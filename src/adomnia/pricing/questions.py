@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
+from adomnia.plans.drafts import Cap
 from adomnia.plans.plan import Plan
 from adomnia.plans.undeclared import KeyDiscovery
-from adomnia.pricing.caps import Cap
 from adomnia.privacy.amounts import Number
 from adomnia.privacy.events import Price
 

@@ -17,8 +17,9 @@ from scipy.special import log_ndtr
 from adomnia.releases.quality_report import HeldBackTable
 
 if TYPE_CHECKING:
+    from adomnia.mechanisms.contract import Tails
     from adomnia.statistics.contract import Floats
-    from adomnia.statistics.products import Product, Tails
+    from adomnia.statistics.products import Product
 
 __all__ = ["CellNoise", "choose_held_back", "compare_table"]
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
+from adomnia.mechanisms.contract import Tails
 from adomnia.releases.registry import read_estimates, write_estimates
-from adomnia.statistics.products import Attribute, Product, Sort, Tails
+from adomnia.statistics.products import Attribute, Product, Sort
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from adomnia.mechanisms.contract import Tails
     from adomnia.releases.model import Release
     from adomnia.statistics.contract import Floats
-    from adomnia.statistics.products import Product, Tails
+    from adomnia.statistics.products import Product
 
 __all__ = ["assess_release", "count_published"]
 

@@ -1,16 +1,19 @@
-"""The socket between a worker process and its parent: the worker reports its state and sees the parent end."""
+"""The socket between a worker process and its parent: the worker reports its state, and ends when its parent has."""
 
 from __future__ import annotations
 
 import json
+import os
+from time import sleep
 from typing import TYPE_CHECKING, Any
 
 from adomnia.errors import AdomniaError, Failure, Refusal, Unavailable
 
 if TYPE_CHECKING:
     import socket
+    from collections.abc import Callable
 
-__all__ = ["ControlChannel", "fault_from_record", "fault_to_record"]
+__all__ = ["ControlChannel", "ParentWatch", "fault_from_record", "fault_to_record"]
 
 _CHUNK_BYTES = 65_536
 
@@ -64,3 +67,22 @@ def fault_from_record(record: dict[str, str] | None) -> AdomniaError:
         return Failure()
     kind = Refusal if record["kind"] == "refusal" else Unavailable
     return kind(record["what"], record["why"], record["fix"], code=record["code"])
+
+
+class ParentWatch:
+    """Ends this process when its parent has ended, so that the port is free for the next server.
+
+    What runs is finished. Whatever keeps the process after that is cut short, which its parent would do otherwise.
+    """
+
+    finish: Callable[[], None] | None = None  # what lets the process end by itself, once it has begun to serve
+
+    def follow(self, channel: ControlChannel, most_seconds: float) -> None:
+        """Wait for the end of the parent, and then for at most so many seconds for that of this process."""
+        channel.wait_closed()
+        try:
+            if self.finish is not None:
+                self.finish()
+                sleep(most_seconds)
+        finally:
+            os._exit(0)

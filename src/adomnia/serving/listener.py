@@ -1,8 +1,9 @@
-"""Opens the listening socket that all workers share, and checks the certificate of the server."""
+"""Opens the listening socket that all workers share, and names the signals that end a server."""
 
 from __future__ import annotations
 
 import errno
+import signal
 import socket
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from adomnia.serving.certificates import load_certificate
 if TYPE_CHECKING:
     from adomnia.api.settings import Settings
 
-__all__ = ["check_certificate", "open_listener"]
+__all__ = ["check_certificate", "list_ending_signals", "open_listener"]
 
 _BACKLOG = 2048
 _UNREAD_MILLISECONDS = 60_000
@@ -56,3 +57,9 @@ def check_certificate(settings: Settings) -> None:
         why = "are not a certificate and its key, or one of them cannot be read, or the key has a password"
         fix = "give PEM files that belong together, the key without a password"
         raise Refusal(f"Files {settings.certificate} and {settings.key}", why, fix, code="tls") from None
+
+
+def list_ending_signals() -> list[signal.Signals]:
+    """SIGTERM, and SIGINT unless it is ignored already: so a script starts what its own Ctrl-C must not end."""
+    heard = signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+    return [signal.SIGTERM, *([signal.SIGINT] if heard else [])]

@@ -38,9 +38,8 @@ from adomnia.pricing.questions import Payment
 from adomnia.serving.acceptor import Acceptor, ConnectionCounts
 from adomnia.serving.app import create_app
 from adomnia.serving.certificates import open_certificate
-from adomnia.serving.channel import ControlChannel, fault_to_record
+from adomnia.serving.channel import ControlChannel, ParentWatch, fault_to_record
 from adomnia.serving.http_protocol import MOST_CONNECTIONS, BoundedHttpProtocol
-from adomnia.serving.parent_watch import ParentWatch
 from adomnia.session.curator import STATE, open_folder
 
 if TYPE_CHECKING:

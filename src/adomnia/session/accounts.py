@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from adomnia.asking.batch import Batch
 from adomnia.explaining.balances import say_account
 from adomnia.pricing.bills import format_cost
-from adomnia.session.batch import Batch
 from adomnia.tables import html_lines, show_plainly
 from adomnia.work import spend
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from adomnia.plans.columns import Cell, KeyColumn, ValueColumn, name_ends, read_dates
 from adomnia.session import display
-from adomnia.session.columns import Cell, KeyColumn, ValueColumn, name_ends, read_dates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from adomnia.asking.purchase import Outcome
     from adomnia.ledger.requests import Receipt
-    from adomnia.pricing.caps import Cap
+    from adomnia.plans.drafts import Cap, DraftAnswer
     from adomnia.privacy.events import Event
     from adomnia.privacy.filters import Left
     from adomnia.statistics.contract import Estimate, Floats
@@ -88,9 +89,9 @@ class Answer:
 
     def to_arrow(self, *, together: bool = False) -> pa.Table:
         """The answer as an Arrow table; `together`: with intervals that cover all cells of a column at once."""
-        from adomnia.session.arrow import build_table
+        from adomnia.asking.arrow import build_table
 
-        return build_table(self.columns, self.rows, lambda each: self._bounds(each, self.confidence, together))
+        return build_table(self.columns, self.rows, self.confidence, together=together)
 
     def to_pandas(self) -> pd.DataFrame:
         import pandas as pd
@@ -144,9 +145,7 @@ class Answer:
         raise KeyError(f"Answer has no column {name}; it has {', '.join(column.name for column in self.columns)}.")
 
     def _bounds(self, column: ValueColumn, confidence: float, together: bool) -> tuple[Floats, Floats]:
-        cells = column.estimate.values.size if together else 1
-        lower, upper = column.estimate.interval(confidence, cells)
-        return lower.ravel()[self.rows], upper.ravel()[self.rows]
+        return column.bounds(self.rows, confidence, together)
 
     def _typed(self) -> dict[str, list[Cell]]:
         """The columns of the answer; of an answer without rows its first cell, so that types are known."""
@@ -164,6 +163,20 @@ class Answer:
                 for name, ends in zip(names[column.name], bounds, strict=True):
                     table[name] = _plain(ends, column.estimate)
         return table
+
+
+def build_answers(outcome: Outcome) -> list[Answer]:
+    """One answer for each question."""
+    assert outcome.left is not None  # noqa: S101 - an answer that was kept has it
+    paid = outcome.receipt, outcome.replayed, outcome.left
+    return [
+        Answer(each.columns, each.rows, each.confidence, *paid, each.caps, each.notes, *_extras(each))
+        for each in outcome.drafts
+    ]
+
+
+def _extras(draft: DraftAnswer) -> tuple[Mapping[str, Any], Mapping[str, Any], Product | None]:
+    return draft.figure, draft.model, draft.product
 
 
 def _plain(values: Floats, estimate: Estimate) -> list[Any]:

@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
+from adomnia.asking.batch import choose_request_id
 from adomnia.curator.block_results import BlockSummary, Kind, sum_up_blocks
 from adomnia.curator.paying import PaymentRequest
 from adomnia.errors import Refusal
 from adomnia.plans.canonical import canonical
+from adomnia.plans.columns import ValueColumn
 from adomnia.pricing.payment import check_confidence
 from adomnia.pricing.quotes import check_drawable
 from adomnia.privacy.amounts import show_up
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.units import ROW
 from adomnia.session.answer import Answer
-from adomnia.session.columns import ValueColumn
 from adomnia.session.declared import TABLE
 from adomnia.session.people_blocks import cut_into_blocks
 from adomnia.session.programs import run_program
 from adomnia.session.protect import OWNER
-from adomnia.session.request_ids import choose_request_id
 from adomnia.statistics.contract import Estimate
 
 if TYPE_CHECKING:

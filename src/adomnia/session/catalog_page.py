@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from adomnia.catalog.model import Table
     from adomnia.privacy.kinds import Kind
     from adomnia.privacy.units import Unit
-    from adomnia.session.release_store import ReleaseEntry
+    from adomnia.releases.store import ReleaseEntry
 
 _HEADINGS = ("Table", "Rows of a person", "Column", "Type", "Values")
 _HEADINGS_BY_ROW = ("Table", "Hidden", *_HEADINGS[2:])

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from adomnia.errors import Refusal
+from adomnia.plans.columns import KeyColumn, ValueColumn
 from adomnia.pricing.bills import format_cost
 from adomnia.privacy.kinds import Day, Quantity, Text
 from adomnia.releases.rows import ReleaseRows
 from adomnia.releases.tables import AttributeTable
-from adomnia.session.columns import KeyColumn, ValueColumn
 from adomnia.sql.methods.call_texts import is_named, replace_name, replace_release, split_call
 from adomnia.sql.methods.calls import find_call
 from adomnia.sql.reading.creating import SCHEMA

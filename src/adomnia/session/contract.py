@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog
     from adomnia.engines.contract import Progress
     from adomnia.explaining.methods import MethodList
+    from adomnia.pricing.bills import Quote
     from adomnia.pricing.questions import Payment, Question
-    from adomnia.pricing.quotes import Quote
     from adomnia.releases.model import Release
+    from adomnia.releases.page import ReleaseList
     from adomnia.releases.quality_report import Quality
     from adomnia.session.accounts import Budgets, Past
     from adomnia.session.answer import Answer
     from adomnia.session.askable import AskableRelease
     from adomnia.session.comparing import Comparison
     from adomnia.session.explanation import Explanation
-    from adomnia.session.release_page import ReleaseList
     from adomnia.session.table import PrivateTable
 
 MOST_LISTED = 1000  # answers of a page

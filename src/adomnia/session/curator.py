@@ -8,6 +8,10 @@ from errno import EDQUOT, ENOSPC
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, Unpack
 
+from adomnia.asking.asker import Dataset
+from adomnia.asking.batch import Batch, bind_question
+from adomnia.asking.known_rows import EarlierCounts
+from adomnia.asking.releasing import publish, restore_releases
 from adomnia.catalog.read import read
 from adomnia.curator.kernel import Kernel
 from adomnia.curator.profiles import add_profiles
@@ -18,15 +22,11 @@ from adomnia.errors import Refusal, Unavailable
 from adomnia.noise import SystemBits
 from adomnia.options import CONFIDENCE
 from adomnia.pricing.questions import Question
+from adomnia.releases.store import FOLDER, ReleaseStore
 from adomnia.session import mock
 from adomnia.session.agreement import agreeing, describe_deployment
-from adomnia.session.batch import Batch, bind_question
-from adomnia.session.dataset import Dataset
-from adomnia.session.known_rows import EarlierCounts
 from adomnia.session.ledgers import LEDGER, MEMORY, STATE, open_ledger, place_ledger
 from adomnia.session.previewing import publish_previews
-from adomnia.session.release_store import FOLDER, ReleaseStore
-from adomnia.session.releasing import publish, restore_releases
 from adomnia.session.session import LocalSession
 from adomnia.sql.rows.blocks import check_views
 from adomnia.work import limit
@@ -34,6 +34,7 @@ from adomnia.work import limit
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from adomnia.asking.sizes import AnswerSize
     from adomnia.catalog.facts import FactsOf
     from adomnia.catalog.model import Catalog
     from adomnia.engines.contract import Engine, Progress
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from adomnia.noise import Bits
     from adomnia.pricing.questions import Payment
     from adomnia.releases.model import Release
-    from adomnia.session.sizes import AnswerSize
 
 __all__ = [
     "LEDGER",

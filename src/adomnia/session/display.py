@@ -5,11 +5,9 @@ from __future__ import annotations
 from math import floor, isfinite, isnan, log10
 from typing import TYPE_CHECKING
 
+from adomnia.plans.columns import KeyColumn, ValueColumn
 from adomnia.pricing.bills import format_cost
-from adomnia.pricing.notes import OF_POPULATION
 from adomnia.privacy.amounts import show_down
-from adomnia.session.columns import KeyColumn
-from adomnia.statistics.quantile import VALUE_ALONE
 from adomnia.tables import TextTable, html_lines, show_below, show_plainly
 
 if TYPE_CHECKING:
@@ -32,7 +30,7 @@ def format_table(answer: Answer) -> tuple[list[str], list[list[str]]]:
             continue
         bounds = answer.interval(column.name)
         headings.append(f"{100 * answer.confidence:g}% interval")
-        if column.estimate.method == VALUE_ALONE:
+        if column.estimate.about is None:
             columns.extend(([_alone(value) for value in values], ["not bought"] * len(values)))
             continue
         if column.estimate.dates:
@@ -77,8 +75,8 @@ def _meaning(answer: Answer) -> list[str]:
 
 
 def _held(answer: Answer) -> str:
-    about_population = any(note.startswith(OF_POPULATION) for note in answer.notes)
-    return "the population's value" if about_population else "the exact answer"
+    about = {column.estimate.about for column in answer.columns if isinstance(column, ValueColumn)}
+    return "the population's value" if "population" in about else "the exact answer"
 
 
 def _left(left: Left) -> str:
@@ -89,7 +87,7 @@ def _left(left: Left) -> str:
 
 
 def _rows(answer: Answer) -> str:
-    shortened = any("shortened" in column.estimate.method for column in answer.columns if hasattr(column, "estimate"))
+    shortened = any(column.estimate.shortened for column in answer.columns if isinstance(column, ValueColumn))
     return f"capped, {'shortened, ' if shortened else ''}clamped and rounded"
 
 

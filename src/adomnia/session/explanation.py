@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from adomnia.explaining.tree import Node
+from adomnia.plans.columns import KeyColumn
 from adomnia.session.answer import Answer
-from adomnia.session.columns import KeyColumn
 
 if TYPE_CHECKING:
     from adomnia.privacy.filters import Left

@@ -6,9 +6,8 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from adomnia.figures.columns import Drawable, DrawnColumn, find_kind
+from adomnia.plans.columns import KeyColumn, ValueColumn
 from adomnia.session import display
-from adomnia.session.columns import KeyColumn, ValueColumn
-from adomnia.statistics.quantile import VALUE_ALONE
 from adomnia.tables import TextTable
 
 if TYPE_CHECKING:
@@ -32,11 +31,12 @@ def _column(answer: Answer, column: KeyColumn | ValueColumn) -> DrawnColumn:
         return DrawnColumn(column.name, values, find_kind(column.values), role, whole=whole)
     lower: tuple[Any, ...] = ()
     upper: tuple[Any, ...] = ()
-    if column.estimate.method != VALUE_ALONE:
+    if column.estimate.about is not None:
         ends = answer.interval(column.name)
         lower, upper = (tuple(_end(each[side]) for each in ends) for side in (0, 1))
     kind: Kind = "time" if column.estimate.dates else "number"
-    return DrawnColumn(column.name, values, kind, "value", lower, upper, column.estimate.whole)
+    whole, about = column.estimate.whole, column.estimate.about
+    return DrawnColumn(column.name, values, kind, "value", lower, upper, whole, about=about)
 
 
 def _end(end: Any) -> Any:  # noqa: ANN401 - a number or a date

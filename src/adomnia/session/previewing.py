@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from adomnia.asking.batch import Batch
+from adomnia.asking.releasing import OWNER, publish
 from adomnia.errors import AdomniaError, Refusal
 from adomnia.methods.synthesis.decoding import decode_rows
 from adomnia.noise.afterwards import follow
 from adomnia.options import CONFIDENCE
+from adomnia.plans.columns import KeyColumn
 from adomnia.pricing.questions import Question
 from adomnia.privacy.amounts import show_up
 from adomnia.privacy.events import Pure
 from adomnia.privacy.filters import Left
 from adomnia.session import mock
 from adomnia.session.answer import Answer
-from adomnia.session.batch import Batch
-from adomnia.session.columns import KeyColumn
-from adomnia.session.releasing import OWNER, publish
 from adomnia.work import limit
 
 if TYPE_CHECKING:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, cast
 
+from adomnia.asking.batch import Batch
 from adomnia.errors import Refusal
 from adomnia.pricing.findings import cost
 from adomnia.pricing.policies import check_ceiling, next_price, sets_price
 from adomnia.privacy.losses import covers
-from adomnia.session.batch import Batch
 
 if TYPE_CHECKING:
     from adomnia.ledger.requests import Receipt
+    from adomnia.pricing.bills import Quote
     from adomnia.pricing.questions import Payment, Priced, Question
-    from adomnia.pricing.quotes import Quote
     from adomnia.privacy.events import Event
     from adomnia.privacy.filters import Filter
     from adomnia.session.contract import Session

@@ -11,7 +11,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from adomnia.mechanisms.gaussian import DiscreteGaussian
+from adomnia.distributions.sums import round_noise
+from adomnia.messages.notes import Note, NoteTemplate
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Composed, Concentrated, Price
 from adomnia.privacy.expressions import Expression, call, number
@@ -25,6 +26,7 @@ from adomnia.statistics.located import Located, value_of, with_cells
 from adomnia.statistics.profile import Contributions
 from adomnia.statistics.wrapper import Wrapper
 
+_SHORTENED = NoteTemplate("shortened", "shortened to {lengths} a person: about {seen:.1%}, up to {hidden:.1%} left out")
 _PROFILE, _REST = Fraction(1, 10), Fraction(9, 10)  # of the price: for the lengths of vectors, and for themselves
 _UNSEEN = 0.05  # how often noise alone may make a level of the profile look inhabited
 _SURELY = 0.95  # how surely a profile shows most people
@@ -162,11 +164,13 @@ class Clipped(Wrapper):
         )
 
 
-def _with_method(result: Result, words: str) -> Result:
+def _with_method(result: Result, note: Note | None) -> Result:
     """The result whose method says what was shortened."""
+    if note is None:
+        return result
     if isinstance(result, Estimate):
-        return replace(result, method=f"{result.method}{words}")
-    return replace(result, notes=(*result.notes, words.removeprefix(", "))) if words else result
+        return replace(result, method=f"{result.method}, {note}", shortened=True)
+    return replace(result, notes=(*result.notes, note))
 
 
 def _by_rows(aggregate: Aggregate) -> bool:
@@ -180,12 +184,10 @@ def _by_rows(aggregate: Aggregate) -> bool:
 
 
 def _in_units(measured: Measured) -> Measured:
-    """Parts rounded to whole units; the quarter added to the variance is more than rounding adds to the noise."""
-    assert isinstance(measured.noise, DiscreteGaussian)  # noqa: S101 - as bought
-    noise = DiscreteGaussian(measured.noise.variance / CLIPPED_PARTS**2 + Fraction(1, 4))
+    """Parts rounded to whole units."""
     values = measured.values.copy()
     values[...] = (measured.values + CLIPPED_PARTS // 2) // CLIPPED_PARTS  # an array again, also where it has no axes
-    return Measured(values, noise, (measured, None))
+    return Measured(values, round_noise(measured.noise, CLIPPED_PARTS), (measured, None))
 
 
 def _shortest(way: _Way, profile: Measured) -> _Length:
@@ -210,21 +212,20 @@ def _shows_most(contributions: Contributions, profile: Measured) -> bool:
     return 2 * sum(contributions.people) >= float(profile.values.sum()) + noise and any(contributions.people)
 
 
-def _told(lengths: dict[_Way, _Length]) -> str:
+def _told(lengths: dict[_Way, _Length]) -> Note | None:
     """What was shortened, of the measurements with the most cells: others only helped to make those."""
     most = max((prod(way.measure.query.shape) for way in lengths), default=0)
     told = {way: length for way, length in lengths.items() if prod(way.measure.query.shape) == most}
     if not told:
-        return ""
+        return None
     words = dict.fromkeys(_in_words(way, length.bound) for way, length in told.items())
     seen, hidden = max(length.seen for length in told.values()), max(length.hidden for length in told.values())
-    return f", shortened to {' and '.join(words)} a person: about {seen:.1%}, up to {hidden:.1%} left out"
+    return _SHORTENED(lengths=" and ".join(words), seen=seen, hidden=hidden)
 
 
 def _contributions(profile: Measured) -> Contributions:
     """What a profile shows: at level j are the lengths of which the square is at least 2**j and below 2**(j + 1)."""
-    assert isinstance(profile.noise, DiscreteGaussian)  # noqa: S101 - as bought
-    levels, deviation = len(profile.values), sqrt(profile.noise.variance)
+    levels, deviation = len(profile.values), profile.noise.continuous.deviation
     unseen = deviation * NormalDist().inv_cdf(1 - _UNSEEN / levels)
     people = (float(found) if found >= unseen else 0.0 for found in profile.values)
     edges = (0, *(isqrt(2 ** (level + 1) - 2) + 1 for level in range(levels)))

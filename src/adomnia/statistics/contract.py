@@ -1,17 +1,18 @@
 """What a statistic promises: it asks for noisy measurements, computes on arrays, and never holds data."""
 
-from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import inf
-from typing import Any, Protocol, TypeAlias, cast
+from typing import Any, Literal, Protocol, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.mechanisms.contract import Noise, Numeric
 from adomnia.mechanisms.registry import EARLIER, NUMERIC, find_noise
+from adomnia.messages.notes import Note
 from adomnia.noise import Integers
 from adomnia.privacy.events import AnyPrice, Approximate, Composed, Price
 from adomnia.privacy.hashing import hashed_once
@@ -23,6 +24,8 @@ from adomnia.statistics.products import Product
 Floats: TypeAlias = NDArray[np.float64]
 Bounds: TypeAlias = tuple[Floats, Floats]
 Fact: TypeAlias = Label | None
+About: TypeAlias = Literal["data", "population", "credible"] | None
+"""What an interval holds: the data's value, the population's, or credible values; None: no interval was bought."""
 
 
 @hashed_once
@@ -44,12 +47,23 @@ class Measure:
         find = _calibrate if isinstance(self.query.aggregate, Distances) else _find_mechanism
         return find(self.query, self.price, self.by)
 
+    @property
+    def noise(self) -> Noise:
+        """What the mechanism adds to the exact integers."""
+        return _require_noise(self.mechanism)
+
 
 def _calibrate(query: Query, price: AnyPrice, by: str) -> Numeric:
     if not by and isinstance(price, Approximate):
         raise TypeError("Measure price with a delta must name the mechanism that it buys, got none.")
     kind = {**NUMERIC, **EARLIER}[by] if by else find_noise(price)  # type: ignore[arg-type]  # as told above
     return kind.for_query(query, price)
+
+
+def _require_noise(mechanism: Numeric) -> Noise:
+    if not hasattr(mechanism, "interval"):
+        raise TypeError(f"{type(mechanism).__name__} chooses, and adds no noise.")
+    return cast("Noise", mechanism)
 
 
 _find_mechanism = lru_cache(maxsize=64)(_calibrate)  # equal measures are asked for again and again by a question
@@ -73,10 +87,8 @@ class Measured:
 
     @property
     def noise(self) -> Noise:
-        """The law of the noise, where the mechanism added some to the exact integers."""
-        if not hasattr(self.mechanism, "interval"):
-            raise TypeError(f"{type(self.mechanism).__name__} chooses, and has no noise to tell the law of.")
-        return cast("Noise", self.mechanism)
+        """What the mechanism added to the exact integers."""
+        return _require_noise(self.mechanism)
 
     @cached_property
     def entries(self) -> tuple["Measured", ...]:
@@ -119,6 +131,8 @@ class Estimate:
     again: "Callable[[Callable[[Measured], Measured]], Estimate] | None" = None  # the same from measurements so changed
     limits: tuple[float, float] | None = None  # what it can be, where neither parts nor a derivation tell that
     coarsen: "Callable[[tuple[int, ...]], Estimate] | None" = None  # the same over axes, where no measurements tell it
+    about: About = "data"
+    shortened: bool = False  # whether what some people add was
 
     @property
     def possible(self) -> tuple[float, float] | None:
@@ -136,22 +150,29 @@ class ResultTable:
 
     `facts` are further columns that follow from what was measured and have no interval, such as p-values: computed when
     they are read, None where there is no reply. `figure` describes a picture of it, for those who draw, and `model` is
-    what predictions need, both as plain data. `product` is what a release publishes.
+    what predictions need, both as plain data. `product` is what a release publishes. `about` is what intervals are
+    about, or those of which column, where others are about the data.
     """
 
     labels: Mapping[str, tuple[Label, ...]]
     estimates: Mapping[str, Estimate]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     figure: Mapping[str, Any] = field(default_factory=dict)
     facts: Mapping[str, Callable[[], Sequence["Fact"]]] = field(default_factory=dict)
     model: Mapping[str, Any] = field(default_factory=dict)
     product: Product | None = None
+    about: About | Mapping[str, About] = "data"
 
     def __post_init__(self) -> None:
         sizes = {len(each) for each in self.labels.values()} | {len(each.values) for each in self.estimates.values()}
         names = [*self.labels, *self.estimates, *self.facts]
         if len(sizes) != 1 or len(set(names)) != len(names):
             raise ValueError(f"ResultTable columns must have one length and distinct names, got {sorted(sizes)}.")
+
+    def column(self, name: str) -> Estimate:
+        """An estimate, which says what its intervals are about."""
+        about = self.about.get(name, "data") if isinstance(self.about, Mapping) else self.about
+        return replace(self.estimates[name], about=about)
 
     @property
     def rows(self) -> int:
@@ -219,3 +240,13 @@ class Statistic(Protocol):
     def map_queries(self, change: Callable[[Query], Query]) -> "Statistic":
         """The same about another query."""
         ...
+
+
+def name_about(*, population: bool) -> About:
+    """What intervals are about that sampling may be a part of."""
+    return "population" if population else "data"
+
+
+def join_about(estimates: Iterable[Estimate]) -> About:
+    """What an interval is about that follows from those of others."""
+    return "population" if any(each.about == "population" for each in estimates) else "data"

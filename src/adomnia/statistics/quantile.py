@@ -1,7 +1,7 @@
 """Quantiles."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import expm1, log
 from typing import ClassVar, TypeAlias, final
@@ -116,7 +116,7 @@ class PlainQuantile(OneRound):
         def ends(_confidence: float, _cells: int) -> tuple[Integers, Integers]:
             return np.full(value.shape, -1), np.full(value.shape, aggregate.values)
 
-        return estimate_chosen(self.query, value, ends, VALUE_ALONE)
+        return replace(estimate_chosen(self.query, value, ends, VALUE_ALONE), about=None)
 
 
 def _check_share(query: Query, share: Fraction) -> None:

@@ -1,16 +1,21 @@
-"""The app of one survey. It has nothing to do with datasets and budgets: no ledger, no users, no cookies."""
+"""The app and the page of one survey. They have nothing to do with datasets and budgets: no ledger, no users."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Route
 
+from adomnia.accounting.meaning import odds_factor, posterior
 from adomnia.api.authorization import check_origin, is_known_host
 from adomnia.api.bodies import BoundedRequest, check_media_type
 from adomnia.api.encoding import json_response
@@ -19,7 +24,8 @@ from adomnia.api.problems import classify_fault, headers_of, status_of
 from adomnia.api.running.addresses import find_caller
 from adomnia.api.running.rate_limiter import RateLimiter
 from adomnia.errors import Failure, Refusal
-from adomnia.survey.page import find_asset, render_page
+from adomnia.explaining.promises import format_factor
+from adomnia.privacy.amounts import show_up
 from adomnia.survey.survey import TOKEN
 from adomnia.wire.problems import problem_record
 
@@ -44,6 +50,15 @@ _PAGE_HEADERS = ALWAYS_HEADERS | {"Content-Security-Policy": _POLICY, "Referrer-
 _STATUSES = {"reported": 409, "not_invited": 403, "bad_report": 422, "survey_changed": 503}
 _MOST_PARTS = 1000  # of a report
 _log = logging.getLogger("adomnia.survey")
+_HERE = Path(__file__).parent
+_CONSOLE = _HERE.parent / "console" / "static"
+_ASSETS = {
+    "console.css": (_CONSOLE, "text/css; charset=utf-8"),
+    "mark.svg": (_CONSOLE, "image/svg+xml"),
+    "randomize.js": (_HERE / "static", "text/javascript; charset=utf-8"),
+    "survey.css": (_HERE / "static", "text/css; charset=utf-8"),
+    "survey.js": (_HERE / "static", "text/javascript; charset=utf-8"),
+}
 
 
 def create_survey_app(survey: Survey, store: ReportStore, settings: Settings) -> Starlette:
@@ -136,3 +151,39 @@ def _render_fault(fault: Exception) -> Response:
         problem = Failure()
     status = _STATUSES.get(getattr(problem, "code", ""), status_of(problem))
     return json_response(problem_record(problem), status, headers_of(problem))
+
+
+@dataclass(frozen=True)
+class _SurveyAsset:
+    """A file that the page loads."""
+
+    content: bytes
+    media_type: str
+
+
+@cache
+def find_asset(name: str) -> _SurveyAsset:
+    """One of the files; they are the same for every survey."""
+    if name not in _ASSETS:
+        raise Refusal("The address", "names nothing here", "go back to the survey", code="unknown_route")
+    folder, media_type = _ASSETS[name]
+    return _SurveyAsset((folder / name).read_bytes(), media_type)
+
+
+def render_page(survey: Survey) -> bytes:
+    """The page: whatever its owner wrote is escaped."""
+    environment = Environment(
+        loader=FileSystemLoader(_HERE / "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    epsilon = survey.design.epsilon
+    return (
+        environment.get_template("survey.html")
+        .render(
+            survey=survey,
+            how=survey.design.explain(survey.answers),
+            epsilon=show_up(epsilon),
+            factor=format_factor(odds_factor(epsilon)),
+            sure=f"{100 * posterior(0.5, epsilon):.3g}%",
+        )
+        .encode()
+    )

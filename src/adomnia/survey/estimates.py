@@ -1,20 +1,35 @@
-"""Estimates from randomised answers: unbiased, with variances and intervals for whom the reports speak."""
+"""Estimates from randomised answers: unbiased, with variances and intervals for whom the reports speak.
+
+An interval is a test turned round, with mid-p tails: everybody supports an answer independently, with probability
+`kept` or `raised`. In a population that is one binomial distribution, and among given answers the sum of two. Tails are
+exact unless their spread is large: docs/proofs/local.md, 5.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, TypeAlias
+from math import ceil, floor, sqrt
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
+import numpy as np
+
+from adomnia.distributions.projections import project
 from adomnia.errors import Refusal
-from adomnia.survey.intervals import find_data_bounds, find_population_bounds
-from adomnia.survey.simplex import project_onto_simplex
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
 
 __all__ = ["Estimates", "Inference", "Support", "check_inference"]
 
 # About those who answered, or about the population that they are an independent sample of.
 Inference: TypeAlias = Literal["data", "population"]
 _INFERENCES = ("data", "population")
+_WIDE = 400.0  # a variance beyond which the normal law is within 0.2% of both tails
+_REACH = 9.0  # deviations: what lies beyond has probability below 1e-18
+_HALVINGS = 50
 
 
 @dataclass(frozen=True)
@@ -100,16 +115,16 @@ class Estimates:
         check_inference(inference)
         if not 0 < confidence < 1:
             raise ValueError(f"Estimates confidence must be > 0 and < 1, got {confidence}.")
-        left_open = (1 - confidence) / (self._statements if together else 1)
+        alpha = (1 - confidence) / (self._statements if together else 1)
         find = find_data_bounds if inference == "data" else find_population_bounds
         pairs = zip(self.laws, self.supported, strict=True)
         return tuple(
-            find(supported, self.people, (float(law.kept), float(law.raised)), left_open) for law, supported in pairs
+            find(supported, self.people, (float(law.kept), float(law.raised)), alpha) for law, supported in pairs
         )
 
     def project(self) -> tuple[float, ...]:
         """The nearest shares that are not negative and add up to one: post-processing, and biased where it moves."""
-        return project_onto_simplex([float(share) for share in self.shares])
+        return tuple(project(np.array(self.shares, dtype=np.float64), np.ones(())).tolist())
 
     @property
     def _statements(self) -> int:
@@ -123,3 +138,113 @@ def check_inference(inference: str) -> None:
     """Refuse a word that says nothing about whom intervals are about."""
     if inference not in _INFERENCES:
         raise ValueError(f"inference must be 'data' or 'population', got {inference!r}.")
+
+
+def find_population_bounds(supported: int, people: int, law: tuple[float, float], alpha: float) -> tuple[float, float]:
+    """The shares of a population under which so many supporting reports are not too rare.
+
+    >>> low, high = find_population_bounds(300, 1000, (0.75, 0.25), 0.05)
+    >>> round(low, 3), round(high, 3)
+    (0.044, 0.158)
+    """
+    kept, raised = law
+    few, many = _nearest_counts(supported, people, law)
+
+    def below(share: float) -> float:
+        return _mid_below(many, people, raised + share * (kept - raised))
+
+    def above(share: float) -> float:
+        return 1 - _mid_below(few, people, raised + share * (kept - raised))
+
+    return 1 - _halve(lambda rest: above(1 - rest), alpha / 2), _halve(below, alpha / 2)
+
+
+def find_data_bounds(supported: int, people: int, law: tuple[float, float], alpha: float) -> tuple[float, float]:
+    """The shares of these very people under which so many supporting reports are not too rare."""
+    few, many = _nearest_counts(supported, people, law)
+    tail = _wide_tail if _is_wide(people, law) else _exact_tail
+
+    def below(count: int) -> bool:
+        return tail(many, count, people, law) > alpha / 2
+
+    def above(count: int) -> bool:
+        return 1 - tail(few, count, people, law) > alpha / 2
+
+    most = _last_true(below, people)
+    least = people - _last_true(lambda rest: above(people - rest), people)
+    return least / people, most / people
+
+
+def _nearest_counts(supported: int, people: int, law: tuple[float, float]) -> tuple[int, int]:
+    """The count, moved to where some share would put its mean: fewer supports than nobody causes say "nobody".
+
+    For the lower bound and for the upper one. Bounds only move outwards by it, and no interval is ever empty.
+    """
+    kept, raised = law
+    return min(supported, floor(people * kept)), max(supported, ceil(people * raised))
+
+
+def _mid_below(count: int, people: int, probability: float) -> float:
+    """P[X < count] + P[X = count] / 2 of a binomial law."""
+    from scipy.special import bdtr
+
+    under = float(bdtr(count - 1, people, probability)) if count else 0.0
+    return (under + float(bdtr(count, people, probability))) / 2
+
+
+def _halve(tail: Callable[[float], float], level: float) -> float:
+    """The largest share whose tail is above the level, where tails fall as shares grow."""
+    if tail(1.0) > level:
+        return 1.0
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if tail(middle) > level else (low, middle)
+    return high
+
+
+def _last_true(holds: Callable[[int], bool], most: int) -> int:
+    """The largest number that holds, where it holds up to some number and not beyond; 0 if it never does."""
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if holds(middle) else (low, middle - 1)
+    return low
+
+
+def _is_wide(people: int, law: tuple[float, float]) -> bool:
+    return people * min(each * (1 - each) for each in law) > _WIDE
+
+
+def _wide_tail(supported: int, count: int, people: int, law: tuple[float, float]) -> float:
+    """P[sum of both < supported], ties halved, by the normal law."""
+    from scipy.special import ndtr
+
+    kept, raised = law
+    mean = count * kept + (people - count) * raised
+    variance = count * kept * (1 - kept) + (people - count) * raised * (1 - raised)
+    return float(ndtr((supported - mean) / sqrt(variance)))
+
+
+def _exact_tail(supported: int, count: int, people: int, law: tuple[float, float]) -> float:
+    """P[sum of both < supported], ties halved: over how many of the `count` people support their own answer."""
+    from scipy.special import bdtr
+
+    kept, raised = law
+    own, masses = _binomial(count, kept)
+    others = people - count
+    left = supported - own
+    under = np.where(left >= 1, bdtr(np.clip(left - 1, 0, others), others, raised), 0.0)
+    upto = np.where(left >= 0, bdtr(np.clip(left, 0, others), others, raised), 0.0)
+    return float(np.dot(masses, under + upto) / 2)
+
+
+def _binomial(number: int, probability: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Where a binomial law has its mass, and how much."""
+    from scipy.special import gammaln, xlog1py, xlogy
+
+    reach = _REACH * (1 + sqrt(number * probability * (1 - probability)))
+    middle = number * probability
+    values = np.arange(max(0, floor(middle - reach)), min(number, ceil(middle + reach)) + 1, dtype=np.float64)
+    ways = gammaln(number + 1) - gammaln(values + 1) - gammaln(number - values + 1)
+    return values, np.exp(ways + xlogy(values, probability) + xlog1py(number - values, -probability))

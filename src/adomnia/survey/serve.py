@@ -11,8 +11,7 @@ import uvicorn
 
 from adomnia.api.running.logs import Logs
 from adomnia.serving.certificates import open_certificate
-from adomnia.serving.listener import check_certificate, open_listener
-from adomnia.serving.signals import list_ending_signals
+from adomnia.serving.listener import check_certificate, list_ending_signals, open_listener
 from adomnia.survey.app import create_survey_app
 from adomnia.survey.store import ReportStore
 from adomnia.survey.survey import read_survey

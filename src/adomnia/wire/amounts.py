@@ -12,11 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 from pydantic import Field, PlainSerializer, PlainValidator, WithJsonSchema
 
 from adomnia.errors import Refusal
+from adomnia.pricing.parts import amount
 from adomnia.pricing.payment import read_price
 from adomnia.privacy.amounts import exact
+from adomnia.privacy.events import Concentrated
+from adomnia.privacy.filters import Spent
+from adomnia.privacy.losses import loss
 
 if TYPE_CHECKING:
     from adomnia.privacy.amounts import Number
+    from adomnia.privacy.events import AnyPrice, Event
 
 JSON_SAFE = 2**53  # from here on, a reader whose numbers are doubles would lose digits
 _LONGEST = 700  # characters of a fraction that is as large and as fine as amounts may be
@@ -108,6 +113,16 @@ def parse_float_exactly(text: str) -> float | Decimal:
     except ArithmeticError:
         raise ValueError("The body must hold numbers of sensible size.") from None
     return nearest if isfinite(nearest) and Decimal(repr(nearest)) == written else written
+
+
+def name_price(price: AnyPrice) -> tuple[str, Fraction]:
+    """The currency of a price, epsilon or rho, and how much of it."""
+    return "rho" if isinstance(price, Concentrated) else "epsilon", amount(price)
+
+
+def count_cost(event: Event) -> Spent:
+    """What an event costs in whole units, as accounts count it."""
+    return Spent().plus(loss(event))
 
 
 def _is_endless(value: float | Decimal) -> bool:

@@ -1,7 +1,7 @@
 """Answers as columns of plain JSON: quick to write and to read with a million cells, and plain for every language."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from math import inf, isfinite, nan
 from typing import Any, Literal, TypeAlias
@@ -12,11 +12,11 @@ from pydantic import Field, model_validator
 from adomnia.explaining.surfaces import reword_lines
 from adomnia.ledger.requests import Receipt
 from adomnia.messages.surfaces import Surface
-from adomnia.pricing.caps import Cap, LeftOut
+from adomnia.plans.columns import Cell, KeyColumn, ValueColumn, read_dates
+from adomnia.plans.drafts import Cap, LeftOut
 from adomnia.privacy.wall_time import FIRST
 from adomnia.session.answer import Answer
-from adomnia.session.columns import Cell, KeyColumn, ValueColumn, read_dates
-from adomnia.statistics.contract import Bounds, Estimate, Floats
+from adomnia.statistics.contract import About, Bounds, Estimate, Floats
 from adomnia.wire.amounts import JSON_SAFE
 from adomnia.wire.models import CostReply, LeftReply, Reply, Rows, require
 
@@ -61,6 +61,12 @@ class ColumnReply(Reply):
         None, description="Of facts such as p-values: one that is not above this number says no more than < floor."
     )
     method: str | None = Field(None, description="Of values: how the intervals are computed.")
+    about: About = Field(
+        "data",
+        description="Of values: whether intervals hold the data's value, the population's, or what is credible given a "
+        "prior; null where none was bought.",
+    )
+    shortened: bool = Field(False, description="Of values: whether what people with much add was shortened.")
     cells: Rows | None = Field(None, description="Of values: how many groups were measured, shown or not.")
     possible: list[str | float | None] | None = Field(
         None,
@@ -249,6 +255,8 @@ def _values(column: ValueColumn, answer: Answer, together: bool) -> dict[str, An
         "upper": _ends(upper.ravel()[answer.rows], estimate),
         "method": estimate.method,
         "cells": cells,
+        "about": estimate.about,
+        **({"shortened": True} if estimate.shortened else {}),
         **_possible(estimate),
     }
 
@@ -325,8 +333,9 @@ def _estimate(told: ColumnReply, confidence: float, intervals: Intervals) -> Est
     if told.possible is not None:
         lowest, highest = told.possible
         limits = -inf if lowest is None else _number(lowest), inf if highest is None else _number(highest)
-    days = told.type == "date"
-    return Estimate(values, interval, require(told.method), told.type != "number", dates=days, limits=limits)
+    method, days = require(told.method), told.type == "date"
+    found = Estimate(values, interval, method, told.type != "number", dates=days, limits=limits)
+    return replace(found, about=told.about, shortened=told.shortened)
 
 
 def _bounds(told: ColumnReply) -> Bounds:

@@ -84,11 +84,6 @@ class BudgetReply(Reply):
     terms: TermsReply
 
 
-def budget_record(budgets: Budgets) -> dict[str, Any]:
-    """The budgets as plain data."""
-    return BudgetReply.record(budgets)
-
-
 def budgets_of(told: BudgetReply) -> Budgets:
     """The budgets that were told of."""
     terms = told.terms

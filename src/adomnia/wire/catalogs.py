@@ -130,11 +130,6 @@ class CatalogReply(Reply):
     vacuous_answers: str = Field("warn", description="refuse: what would say almost nothing is not sold unasked.")
 
 
-def catalog_record(catalog: Catalog) -> dict[str, Any]:
-    """The catalog as plain data."""
-    return CatalogReply.record(catalog)
-
-
 def catalog_of(told: CatalogReply) -> Catalog:
     """The catalog that was told of, which lies in no folder."""
     return Catalog(

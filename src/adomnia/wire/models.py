@@ -9,9 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, PlainValidat
 
 from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT
 from adomnia.privacy.events import Event, from_record, to_record
-from adomnia.privacy.filters import Left, Spent
-from adomnia.privacy.losses import loss
-from adomnia.wire.amounts import ExactText
+from adomnia.privacy.filters import Left
+from adomnia.wire.amounts import ExactText, count_cost
 
 API = "/api/v1"  # what every address begins with
 LARGEST_BODY = 2**20  # bytes of a request that asks something
@@ -58,7 +57,7 @@ class CostReply(Reply):
         """In the currencies and whole units of budgets: the exact sums of many parts can have thousands of digits."""
         if isinstance(told, dict):
             return told
-        spent = Spent().plus(loss(told))
+        spent = count_cost(told)
         epsilon = spent.epsilon_units * EPSILON_UNIT if spent.in_epsilon else None
         rho, delta = spent.rho_units * EPSILON_UNIT, spent.delta_units * DELTA_UNIT
         return {"epsilon": epsilon, "rho": rho, "delta": delta, "event": told}

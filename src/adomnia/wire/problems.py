@@ -7,6 +7,7 @@ from pydantic import Field
 from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.explaining.surfaces import reword
 from adomnia.messages.surfaces import Surface
+from adomnia.tables import printable
 from adomnia.wire.models import Reply
 
 FAILURE = "failure"
@@ -56,15 +57,10 @@ def error_of(record: Any, *, later: bool = False) -> Refusal | Failure | Unavail
         raise ValueError("Problem must have code, what, why and fix.")
     if told["code"] == FAILURE:
         request_id = told.get("request_id")
-        return Failure(_printable(request_id) if isinstance(request_id, str) else None)
+        return Failure(printable(request_id) if isinstance(request_id, str) else None)
     position = told.get("position")
     place = None if position is None else (int(position[0]), int(position[1]))
-    what, why, fix = (_printable(told[name]) for name in ("what", "why", "fix"))
+    what, why, fix = (printable(told[name]) for name in ("what", "why", "fix"))
     if later:
         return reword(Unavailable(what, why, fix, told["code"]), Surface.PYTHON)
     return reword(Refusal(what, why, fix, place, code=told["code"]), Surface.PYTHON)
-
-
-def _printable(text: str) -> str:
-    """The text with control characters escaped, which a terminal could obey."""
-    return "".join(each if each.isprintable() or each == "\n" else ascii(each)[1:-1] for each in text)

@@ -10,8 +10,8 @@ from adomnia.options import CONFIDENCE
 from adomnia.releases.arrays import Packer, Unpacker
 from adomnia.releases.model import Release
 from adomnia.releases.product_form import read_attributes, write_attributes
+from adomnia.releases.store import ReleaseEntry
 from adomnia.session.contract import Session
-from adomnia.session.release_store import ReleaseEntry
 from adomnia.wire.asking import AskedQuestion, Confidence
 from adomnia.wire.models import LARGEST_BODY, Reply
 

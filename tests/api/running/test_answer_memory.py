@@ -9,8 +9,8 @@ import pytest
 
 from adomnia.api.retry import RetryLater
 from adomnia.api.running.answer_memory import AnswerMemory, needed_bytes
+from adomnia.asking.sizes import AnswerSize
 from adomnia.errors import Refusal
-from adomnia.session.sizes import AnswerSize
 from kit.waiting import HANG_SECONDS
 
 LARGE = AnswerSize(10**6, 10**6, 0)

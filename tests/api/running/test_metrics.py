@@ -12,14 +12,16 @@ import pytest
 import yaml
 from prometheus_client import values
 
+from adomnia.api.ledger_stamps import BACKED_UP, VERIFIED
 from adomnia.api.roles import API
-from adomnia.api.running.metrics import Metrics
+from adomnia.api.running.metrics import Metrics, report_ledger, report_readiness, report_restarts
 from adomnia.api.running.run_folder import FOLDER_VARIABLE, remove_gauges
 from adomnia.api.services import RequestSummary
 from adomnia.api.settings import Settings
 from adomnia.ledger import Ledger
 from adomnia.privacy.events import Approximate, Concentrated, Pure
 from adomnia.privacy.filters import Budget
+from adomnia.session.curator import STATE
 
 ROOT = Path(__file__).parents[3]
 RUNNING_PAGE = ROOT / "docs" / "running.md"
@@ -305,3 +307,41 @@ def test_without_buckets_times_have_edges_all_the_same(curator):
     metrics = Metrics(Settings(Path("study"), bucket=0.0))
     metrics.count_request(seen(0.0731))
     assert samples(metrics.render(curator))["adomnia_question_seconds_sum"] == pytest.approx(0.1)
+
+
+def told(families):
+    samples = [sample for family in families for sample in family.samples]
+    return {(sample.name, *sample.labels.values()): sample.value for sample in samples}
+
+
+def test_readiness_is_1_or_0_with_every_reason():
+    assert told(report_readiness([])) == {("adomnia_ready",): 1}
+    assert told(report_readiness(["the ledger cannot be used", "the index is not open"])) == {
+        ("adomnia_ready",): 0,
+        ("adomnia_trouble", "the ledger cannot be used"): 1,
+        ("adomnia_trouble", "the index is not open"): 1,
+    }
+
+
+def test_restarts_are_a_counter():
+    assert told(report_restarts(3)) == {("adomnia_worker_restarts_total",): 3}
+
+
+@pytest.mark.parametrize(("problem", "sound"), [("", 1), ("Entry 3 does not follow", 0)])
+def test_the_last_verification_and_the_last_backup_are_told_by_their_time(tmp_path, problem, sound):
+    (tmp_path / STATE).mkdir()
+    found = {"at": "2030-01-02T12:00:00+00:00", "entries": 3, "head": "ab", "problem": problem}
+    (tmp_path / STATE / VERIFIED).write_text(json.dumps(found))
+    (tmp_path / STATE / BACKED_UP).write_text(json.dumps({"at": "2030-01-02T13:00:00+00:00"}))
+    assert told(report_ledger(tmp_path)) == {
+        ("adomnia_ledger_verified_timestamp_seconds",): 1893585600,
+        ("adomnia_ledger_sound",): sound,
+        ("adomnia_ledger_backup_timestamp_seconds",): 1893589200,
+    }
+
+
+def test_never_is_0_and_says_nothing_about_what_was_found(tmp_path):
+    assert told(report_ledger(tmp_path)) == {
+        ("adomnia_ledger_verified_timestamp_seconds",): 0,
+        ("adomnia_ledger_backup_timestamp_seconds",): 0,
+    }

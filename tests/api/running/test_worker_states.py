@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+import os
 from time import monotonic
 
 from adomnia.api.running import worker_states
-from adomnia.api.running.worker_states import Stage, WorkerState, WorkerStates
+from adomnia.api.running.worker_states import RestartCount, Stage, WorkerState, WorkerStates, read_restarts
 
 
 def test_what_one_process_writes_another_reads_at_the_same_place(tmp_path, monkeypatch):
@@ -35,3 +36,36 @@ def test_its_room_on_the_disk_is_taken_at_once(tmp_path):
     WorkerStates.open(tmp_path, 1024)
     status = (tmp_path / "workers").stat()
     assert status.st_blocks * 512 >= status.st_size == 1024 * 24
+
+
+def test_workers_read_what_the_parent_counts(tmp_path):
+    assert read_restarts(tmp_path) == 0
+    count = RestartCount(tmp_path)
+    assert read_restarts(tmp_path) == 0
+    for _ in range(300):
+        count.add()
+    assert read_restarts(tmp_path) == 300
+    count.close()
+
+
+def test_a_new_server_begins_at_0(tmp_path):
+    for _ in range(2):
+        count = RestartCount(tmp_path)
+        assert read_restarts(tmp_path) == 0
+        count.add()
+        count.close()
+
+
+def test_a_full_disk_stops_nobody(tmp_path, monkeypatch):
+    count = RestartCount(tmp_path)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "pwrite", full)
+    count.add()
+    monkeypatch.undo()
+    assert read_restarts(tmp_path) == 0
+    count.add()
+    assert read_restarts(tmp_path) == 2
+    count.close()

@@ -5,7 +5,6 @@ from math import inf, nan
 
 from adomnia.console.answers.cells import show_measured, show_public
 from adomnia.console.answers.measured import read_measured
-from adomnia.statistics.quantile import VALUE_ALONE
 from kit.answers import key, make_answer, measured
 
 DAY = date(2024, 1, 31).toordinal() - 1
@@ -44,7 +43,7 @@ def test_an_interval_with_one_end_says_which():
 
 
 def test_a_value_alone_says_that_no_interval_was_bought():
-    (cell,) = shown((1.0, 46_056.123, 2.0), method=VALUE_ALONE)
+    (cell,) = shown((1.0, 46_056.123, 2.0), about=None)
     assert (cell.text, cell.interval, cell.bar) == ("46,056.12", "not bought", None)
 
 

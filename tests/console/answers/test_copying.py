@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adomnia.asking.batch import Batch
 from adomnia.console.answers.copying import AnswerPlace, write_copies
 from adomnia.pricing.questions import Question
-from adomnia.session.batch import Batch
 from adomnia.wire.asking import Ask
 
 PLACE = AnswerPlace("https://data.example", "hospital", "r 1")

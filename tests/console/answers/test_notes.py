@@ -2,15 +2,15 @@ from __future__ import annotations
 
 from adomnia.console.answers.notes import count_things, find_held, list_things
 from adomnia.console.answers.table import build_table
-from adomnia.pricing.caps import Cap
+from adomnia.plans.drafts import Cap
 from kit.answers import key, make_answer, measured
 
 POPULATION = "Intervals are about the population that these people are a sample of, drawn from it independently."
 FULL = (0.0, 50.0, 100.0)
 
 
-def things(*ends, keys=(), **facts):
-    column = measured("m", *ends, limits=(0.0, 100.0))
+def things(*ends, keys=(), about="data", **facts):
+    column = measured("m", *ends, limits=(0.0, 100.0), about=about)
     answer = make_answer(*([key("k", *keys)] if keys else ()), column, **facts)
     return list_things(answer, build_table(answer))
 
@@ -28,14 +28,14 @@ def test_rows_that_say_nothing_come_first():
 def test_the_reader_is_told_whom_intervals_are_about():
     (about,) = things((1, 2, 3))
     assert about.lead == "The interval is about the noise."
-    (about,) = things((1, 2, 3), notes=(POPULATION,))
+    (about,) = things((1, 2, 3), about="population")
     assert about.lead == "The interval is about the population."
-    column, mixed = measured("m", (1, 2, 3)), "Counts are about the data."
+    column, sampled = measured("m", (1, 2, 3)), measured("s", (1, 2, 3), about="population")
     held = [
         find_held(make_answer(column)),
-        find_held(make_answer(column, notes=(POPULATION,))),
-        find_held(make_answer(column, notes=(POPULATION, mixed), figure={"kind": "points"})),
-        find_held(make_answer(column, notes=(mixed,), figure={"kind": "points"})),
+        find_held(make_answer(sampled)),
+        find_held(make_answer(column, sampled, figure={"kind": "points"})),
+        find_held(make_answer(column, figure={"kind": "points"})),
     ]
     assert held[:2] == ["where the exact answer lies", "where the population's value lies"]
     assert held[2:] == ["where it lies, as the notes say,"] * 2

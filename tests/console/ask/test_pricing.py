@@ -6,7 +6,8 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from adomnia.console.ask import drafts, fixes
+from adomnia.api.actions import drafts
+from adomnia.console.ask import fixes
 from adomnia.console.ask.form import AskForm
 from adomnia.console.ask.pricing import build_price, view_problem
 from adomnia.errors import Refusal

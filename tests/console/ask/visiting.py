@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from adomnia.api.access import Role, Visitor
-from adomnia.console.visits import Visit
+from adomnia.api.requests import Visit
 from kit import house
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ def sign_in(opened: house.House, name: str = "alice") -> Asker:
 @contextmanager
 def visiting(opened: house.House, name: str = "alice") -> Iterator[Visit]:
     """What a handler sees of a visitor."""
-    with opened.services.dataset.curator() as curator:
-        yield Visit(opened.services, Visitor(name, Role.ANALYST), curator)
+    with opened.services.dataset.lease() as edition:
+        yield Visit(opened.services, Visitor(name, Role.ANALYST), edition)
 
 
 def read_text(response: Response) -> str:

@@ -8,9 +8,9 @@ import pytest
 from adomnia.console.budget.burn_down import _mark_amounts, draw_burn_down
 from adomnia.console.budget.debits import Debit, add_totals
 from adomnia.console.budget.gauges import EPSILON
-from adomnia.console.history.prices import count_cost
 from adomnia.privacy.events import Pure
 from adomnia.privacy.filters import Budget, Filter
+from adomnia.wire.amounts import count_cost
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 

@@ -1,14 +1,14 @@
 from __future__ import annotations
 
+from adomnia.asking.batch import Batch
 from adomnia.console.budget.debits import Debit, add_totals, from_receipt
 from adomnia.console.budget.gauges import EPSILON, RHO
-from adomnia.console.history.prices import count_cost
 from adomnia.ledger.requests import Receipt
 from adomnia.pricing.questions import Question
 from adomnia.privacy.events import Pure
 from adomnia.privacy.filters import Spent
 from adomnia.privacy.losses import loss
-from adomnia.session.batch import Batch
+from adomnia.wire.amounts import count_cost
 
 
 def debit(name: str, at: str, epsilon: float) -> Debit:

@@ -6,9 +6,9 @@ import pytest
 
 from adomnia.accounting.meaning import FALSE_ALARMS, concentrated_detection, posterior
 from adomnia.console.budget.meaning import _in_hundred, draw_dots, explain_budget
-from adomnia.console.history.prices import count_cost
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.filters import Budget, Filter
+from adomnia.wire.amounts import count_cost
 
 PURE = Filter(Budget(epsilon=2))
 BOTH = Filter(Budget(epsilon=2, delta=Fraction(1, 10**6), approximate=True))

@@ -4,16 +4,16 @@ import pytest
 
 from adomnia.api.access import Role
 from adomnia.api.access.model import Visitor
+from adomnia.api.requests import Visit
 from adomnia.console.catalog.draft import CatalogDraft
 from adomnia.console.catalog.editor import build_editor, start_draft
-from adomnia.console.visits import Visit
 from kit import hospital
 
 
 @pytest.fixture
 def visit(shared_house):
-    with shared_house.services.dataset.curator() as curator:
-        yield Visit(shared_house.services, Visitor("olga", Role.OWNER), curator)
+    with shared_house.services.dataset.lease() as edition:
+        yield Visit(shared_house.services, Visitor("olga", Role.OWNER), edition)
 
 
 def preview_of(visit, *changes: tuple[str, str]):

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from adomnia.console.catalog import catalog_file
-from adomnia.console.catalog.handlers import _save
+from adomnia.api.access import Role, Visitor
+from adomnia.api.catalog_edits import catalog_file
+from adomnia.api.catalog_edits.saving import _save
+from adomnia.api.requests import Visit
 from adomnia.errors import Refusal
 from kit import hospital, house
 
@@ -284,6 +286,7 @@ def test_parts_of_any_name_and_fields_of_any_shape_are_answered(owner):
 
 def test_a_page_does_not_save_one_of_several_copies():
     services = SimpleNamespace(access=SimpleNamespace(shared=object()))
+    visit = Visit(services, Visitor("olga", Role.OWNER), None)
     with pytest.raises(Refusal, match="each host that shares the ledger has its own") as refused:
-        _save(services, visitor=None, draft=None)
+        _save(visit, write=None, began_from="")
     assert refused.value.code == "owner_by_hand"

@@ -8,13 +8,13 @@ import pytest
 from sqlglot import exp
 from sqlglot.dialects.duckdb import DuckDB
 
+from adomnia.asking.batch import plan_text
 from adomnia.catalog.model import Link, Table, is_name
 from adomnia.console.data.examples import examples_of, joined_examples, list_examples
 from adomnia.console.data.links import list_links
 from adomnia.console.data.views import open_view
 from adomnia.pricing.questions import Question
 from adomnia.privacy.kinds import Boolean
-from adomnia.session.batch import plan_text
 from adomnia.session.curator import rehearse
 from kit import catalogs, hospital
 from kit.catalogs import PERSON, declare, gather, rows_of

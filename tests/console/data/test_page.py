@@ -174,7 +174,7 @@ def test_a_catalog_of_any_size_is_shown_at_once(served, path):
 
 
 def test_what_is_shown_is_counted_as_all_free_work_is(shared_house):
-    with patch("adomnia.console.visits.ask_free", wraps=None) as asked:
+    with patch("adomnia.console.frame.ask_free", wraps=None) as asked:
         asked.side_effect = RuntimeError("asked")
         shared_house.ask("alice", "GET", "/data")
     assert asked.call_args.args[3] is not None

@@ -4,6 +4,7 @@ from adomnia.console.data.rows import make_up_rows, read_public_rows
 from adomnia.session import mock
 from kit import hospital
 from kit.catalogs import people, plain, public
+from kit.visits import visit_as_owner
 
 
 def test_rows_are_made_up_from_the_catalog_alone(tmp_path):
@@ -35,7 +36,7 @@ def test_of_wide_tables_some_columns_are_shown():
 def test_public_rows_are_those_of_the_file(tmp_path):
     catalog = hospital.declare(tmp_path / "hospital")
     with hospital.curated(catalog, [hospital.person(1)], []) as curator:
-        shown = read_public_rows(curator, catalog.table("cities"))
+        shown = read_public_rows(visit_as_owner(curator), catalog.table("cities"))
         assert shown.rows == tuple((city, "North", "1000") for city in hospital.CITIES)
 
 
@@ -43,4 +44,4 @@ def test_what_cannot_be_read_is_told(tmp_path):
     catalog = hospital.declare(tmp_path / "hospital")
     with hospital.curated(catalog, [hospital.person(1)], []) as curator:
         missing = public("nothing", plain("x"))
-        assert "nothing is not among the tables" in read_public_rows(curator, missing).problem
+        assert "nothing is not among the tables" in read_public_rows(visit_as_owner(curator), missing).problem

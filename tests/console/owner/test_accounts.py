@@ -5,14 +5,15 @@ from fractions import Fraction
 import pytest
 
 from adomnia.catalog.model import Policy
-from adomnia.console.owner.accounts import list_accounts, say_policy
+from adomnia.console.owner.accounts import list_rows, say_policy
 from kit import hospital
+from kit.visits import visit_as_owner
 
 
 def test_analysts_come_first_and_all_together_last(tmp_path):
     with hospital.curated(hospital.declare(tmp_path), [hospital.person(1)], []) as curator:
         curator.session("carol").sql("SELECT COUNT(*) AS n FROM people", epsilon=0.25)
-        rows = list_accounts(curator)
+        rows = list_rows(visit_as_owner(curator))
     assert [row.name for row in rows] == ["alice", "bob", "carol", "all together"]
     assert [row.is_dataset for row in rows] == [False, False, False, True]
     assert [row.answers for row in rows] == [0, 0, 1, 1]
@@ -23,7 +24,7 @@ def test_analysts_come_first_and_all_together_last(tmp_path):
         "epsilon 0.25 of 1",
         "epsilon 0.75",
     )
-    assert (carol.purse.left, carol.purse.spent_share) == ("0.75", 0.25)
+    assert (carol.remaining.left, carol.remaining.spent_share) == ("0.75", 0.25)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adomnia.api.ledger_view import open_snapshot, read_entries
+from adomnia.api.ledger_view import find_answer, open_snapshot, read_entries
 from adomnia.console.owner.entries import KINDS, describe_entry
 from adomnia.privacy.filters import Budget
 from kit.long_ledger import lengthen
@@ -22,7 +22,7 @@ def rows(tmp_path):
         ledger.top_up(None, "board meeting", epsilon=2, delta=1e-7)
     opened(place, BUDGET, {"alice": Budget(epsilon=2)}).close()
     with open_snapshot(place) as connection:
-        return [describe_entry(connection, entry) for entry in read_entries(connection)]
+        return [describe_entry(entry, find_answer(connection, entry.sequence)) for entry in read_entries(connection)]
 
 
 def test_every_entry_says_who_and_what(rows):
@@ -55,5 +55,5 @@ def test_all_kinds_that_ledgers_have_are_in_words(tmp_path):
     with opened(place) as ledger:
         ledger.top_up("bob", "more", epsilon=1)
     with open_snapshot(place) as connection:
-        kinds = {describe_entry(connection, entry).kind for entry in read_entries(connection, after=4190)}
+        kinds = {describe_entry(entry, None).kind for entry in read_entries(connection, after=4190)}
     assert KINDS["checkpoint"] in kinds

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from adomnia.console.releases.counts import count_by, list_keys, read_keys, write_count
+from adomnia.api.actions.releases import list_keys
+from adomnia.console.releases.counts import count_by, read_keys, write_count
 from adomnia.console.releases.release_lines import open_for
 from console.ask.visiting import visiting
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from adomnia.api.access import Role, Visitor
+from adomnia.api.requests import Visit
 from adomnia.console.releases.release_lines import address_of_release, list_lines, open_for
-from adomnia.console.visits import Visit
 from adomnia.errors import Refusal
 from console.ask.visiting import visiting
 
@@ -17,7 +17,7 @@ def test_everybody_sees_what_is_published_and_nobody_else_what_somebody_keeps(pu
     with visiting(publisher, "alice") as alice, visiting(publisher, "bob") as bob:
         assert names(alice) == ["nobody", "years", "apart", "sexes"]
         assert set(names(bob)) == {*names(alice), "mine"}
-        olga = Visit(alice.services, Visitor("olga", Role.OWNER), alice.curator)
+        olga = Visit(alice.services, Visitor("olga", Role.OWNER), alice.edition)
         assert names(olga) == names(alice)
 
 

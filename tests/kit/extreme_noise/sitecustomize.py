@@ -33,7 +33,7 @@ class _AfterNoise:
 
 
 def _install(noise: ModuleType) -> None:
-    from adomnia.noise import choice, sampler
+    from adomnia.noise import choice, discrete
 
     def go_far(real: Any, sign: Any) -> Any:
         def draw(law: Any, size: int, bits: Any) -> Any:
@@ -53,8 +53,8 @@ def _install(noise: ModuleType) -> None:
         return max(range(len(far)), key=lambda place: far[place] if far[place] <= 14 else -1.0)
 
     choose = choice.weighted_choice
-    sampler.LogQuadratic.draw = go_far(sampler.LogQuadratic.draw, lambda: (-1) ** next(_turns))
-    sampler.LogQuadratic.magnitudes = go_far(sampler.LogQuadratic.magnitudes, lambda: 1)
+    discrete.LogQuadratic.draw = go_far(discrete.LogQuadratic.draw, lambda: (-1) ** next(_turns))
+    discrete.LogQuadratic.magnitudes = go_far(discrete.LogQuadratic.magnitudes, lambda: 1)
     noise.weighted_choice = choice.weighted_choice = choose_badly
 
 

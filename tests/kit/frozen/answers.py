@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from adomnia.engines.registry import EMBEDDED
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.registry import METHODS
+from adomnia.plans.columns import KeyColumn
 from adomnia.pricing.deltas import with_delta
 from adomnia.privacy.events import Concentrated, Pure
-from adomnia.session.columns import KeyColumn
 from adomnia.sql.lower import lower
 from kit import corpus
 from kit.altering import alter
@@ -27,9 +27,9 @@ from kit.methods import executed, prepare_catalog
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from adomnia.plans.columns import ValueColumn
     from adomnia.privacy.events import Price
     from adomnia.session.answer import Answer
-    from adomnia.session.columns import ValueColumn
     from adomnia.statistics.contract import Floats, ResultTable, Statistic
     from kit.methods import Execution
 

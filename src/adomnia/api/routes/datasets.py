@@ -7,10 +7,10 @@ from starlette.responses import Response
 
 from adomnia.api.access import Role
 from adomnia.api.encoding import encode_json, json_response
-from adomnia.api.routes.requests import read_dataset, run_in_pool, services_of, visitor_of
+from adomnia.api.requests import read_dataset, run_in_pool, services_of, visitor_of
 from adomnia.errors import Unavailable
-from adomnia.wire.budgets import budget_record
-from adomnia.wire.catalogs import catalog_record
+from adomnia.wire.budgets import BudgetReply
+from adomnia.wire.catalogs import CatalogReply
 from adomnia.wire.methods import methods_record
 
 
@@ -49,12 +49,11 @@ async def datasets(request: Request) -> Response:
 
 async def catalog(dataset: str, request: Request) -> Response:
     """Tables, columns, bounds, categories: what may be asked about."""
-    body = await read_dataset(request, dataset, lambda curator: encode_json(catalog_record(curator.catalog)))
+    body = await read_dataset(request, dataset, lambda visit: encode_json(CatalogReply.record(visit.catalog)))
     return Response(body, media_type="application/json")
 
 
 async def budget(dataset: str, request: Request) -> Response:
     """What this analyst has left, what the dataset has left for everybody, and what the next question costs."""
-    name = visitor_of(request).name
-    record = await read_dataset(request, dataset, lambda curator: budget_record(curator.session(name).budget()))
+    record = await read_dataset(request, dataset, lambda visit: BudgetReply.record(visit.session.budget()))
     return json_response(record)

@@ -8,14 +8,17 @@ from fastapi import Query
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
 from starlette.responses import Response
 
+from adomnia.api.actions.accounts import list_accounts, read_dataset_account
+from adomnia.api.actions.top_ups import identify_amounts, top_up
 from adomnia.api.encoding import json_response
 from adomnia.api.ledger_stamps import verify_ledger
 from adomnia.api.ledger_view import read_entries
-from adomnia.api.routes.requests import read_dataset, run_in_pool, services_of
+from adomnia.api.models import TopUpBudget  # noqa: TC001 - likewise
+from adomnia.api.requests import read_dataset, run_in_pool, services_of
 from adomnia.wire.budgets import AccountReply
 
 if TYPE_CHECKING:
-    from adomnia.session.curator import Curator
+    from adomnia.api.requests import Visit
 
 METRICS = "text/plain; version=0.0.4; charset=utf-8"
 _MOST_ENTRIES = 1000
@@ -26,6 +29,13 @@ async def accounts(dataset: str, request: Request) -> Response:
     return json_response(await read_dataset(request, dataset, _list_accounts))
 
 
+async def top_up_budget(dataset: str, asked: TopUpBudget, request: Request) -> Response:
+    """Add to a budget once and for good; the account afterwards."""
+    written = (asked.analyst, asked.epsilon, asked.delta, asked.reason)
+    seen = identify_amounts(asked.seen_epsilon, asked.seen_delta)
+    return json_response(AccountReply.record(await top_up(request, dataset, written, seen, asked.password)))
+
+
 async def ledger(
     dataset: str,
     request: Request,
@@ -34,8 +44,8 @@ async def ledger(
 ) -> Response:
     """Entries of the ledger: who paid how much, when, and what it all came to. No answers."""
 
-    def read(curator: Curator) -> dict[str, object]:
-        with curator.ledger.snapshot() as records:
+    def read(visit: Visit) -> dict[str, object]:
+        with visit.curator.ledger.snapshot() as records:
             found = [entry.record() for entry in read_entries(records, after, limit)]
         return {"entries": found, "next": found[-1]["sequence"] if len(found) == limit else None}
 
@@ -58,16 +68,13 @@ async def metrics(request: Request) -> Response:
     return Response(await run_in_pool(request, work), media_type=METRICS)
 
 
-def _list_accounts(curator: Curator) -> dict[str, object]:
-    named = [
-        {"analyst": analyst.name, **AccountReply.record(curator.ledger.account(analyst.name))}
-        for analyst in curator.catalog.analysts
-    ]
-    return {"dataset": AccountReply.record(curator.ledger.account()), "analysts": named}
+def _list_accounts(visit: Visit) -> dict[str, object]:
+    named = [{"analyst": each.analyst.name, **AccountReply.record(each.account)} for each in list_accounts(visit)]
+    return {"dataset": AccountReply.record(read_dataset_account(visit)), "analysts": named}
 
 
-def _verify(curator: Curator) -> dict[str, object]:
-    found = verify_ledger(curator)
+def _verify(visit: Visit) -> dict[str, object]:
+    found = verify_ledger(visit)
     if found.problem:
         return {"ok": False, "entries": None, "head": None, "problem": found.problem}
     return {"ok": True, "entries": found.entries, "head": found.head, "problem": None}

@@ -9,8 +9,8 @@ from starlette.responses import Response
 
 from adomnia.api.access import Role
 from adomnia.api.encoding import json_response
-from adomnia.api.models import ChangeRole, NewToken, NewUser, link_record, token_record, user_record
-from adomnia.api.routes.requests import run_in_pool, services_of, visitor_of
+from adomnia.api.models import ChangeRole, NewToken, NewUser, TokenReply, UserReply, link_record
+from adomnia.api.requests import run_in_pool, services_of, visitor_of
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ async def tokens(request: Request) -> Response:
     """One's own tokens, without their secrets."""
     access, name = services_of(request).access, visitor_of(request).name
     listed = await run_in_pool(request, lambda: access.tokens(name))
-    return json_response({"tokens": [token_record(token) for token in listed]})
+    return json_response({"tokens": [TokenReply.record(token) for token in listed]})
 
 
 async def create_token(asked: NewToken, request: Request) -> Response:
@@ -32,7 +32,7 @@ async def create_token(asked: NewToken, request: Request) -> Response:
         fix = "sign in with a password, or have the owner run adomnia token create"
         raise Refusal("A token", "cannot make tokens", fix, code="visit_needed")
     secret, token = await run_in_pool(request, lambda: access.create_token(visitor.name, asked.label, asked.days))
-    return json_response({**token_record(token), "token": secret}, 201)
+    return json_response({**TokenReply.record(token), "token": secret}, 201)
 
 
 async def revoke_token(token_id: str, request: Request) -> Response:
@@ -45,7 +45,7 @@ async def revoke_token(token_id: str, request: Request) -> Response:
 async def users(request: Request) -> Response:
     """Everybody who may sign in."""
     listed = await run_in_pool(request, services_of(request).access.users)
-    return json_response({"users": [user_record(user) for user in listed]})
+    return json_response({"users": [UserReply.record(user) for user in listed]})
 
 
 async def add_user(asked: NewUser, request: Request) -> Response:
@@ -57,7 +57,7 @@ async def add_user(asked: NewUser, request: Request) -> Response:
         check_in_catalog(services, asked.name, asked.role)
         services.access.add_user(asked.name, asked.role)
         return {
-            **user_record(services.access.user(asked.name)),
+            **UserReply.record(services.access.user(asked.name)),
             "link": link_record(services.access.create_link(asked.name)),
         }
 
@@ -73,7 +73,7 @@ async def set_role(name: str, asked: ChangeRole, request: Request) -> Response:
         check_not_owner(asked.role)
         check_in_catalog(services, name, asked.role)
         services.access.set_role(name, asked.role)
-        return user_record(services.access.user(name))
+        return UserReply.record(services.access.user(name))
 
     return json_response(await run_in_pool(request, work))
 

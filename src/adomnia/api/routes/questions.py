@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 from fastapi import Query
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
-from starlette.responses import Response
+from starlette.responses import Response  # noqa: TC002 - FastAPI reads the annotations
 
 from adomnia.api.encoding import Pieces, encode_answer, encode_batch, encode_json, encode_pasts, encode_table
-from adomnia.api.free_work import ask_free
-from adomnia.api.negotiation import JSON, choose_form
+from adomnia.api.free_work import reply_free
 from adomnia.api.problems import route_of
-from adomnia.api.replies import EncodedReply, PiecewiseResponse, encode_within
+from adomnia.api.replies import JSON, EncodedReply, PiecewiseResponse, choose_form, encode_within
 from adomnia.api.reply_cache import CachedReply, ReplyCache, ReplyKey
-from adomnia.api.routes.requests import check_dataset, run_in_pool, services_of, visitor_of
+from adomnia.api.requests import Visit, check_dataset, run_in_pool, services_of, visitor_of
+from adomnia.api.running.request_ids import choose_id
 from adomnia.errors import Failure, Refusal, Unavailable
-from adomnia.noise import SystemBits
 from adomnia.session.contract import MOST_LISTED
 from adomnia.wire.asking import (  # noqa: TC001 - likewise
     Ask,
@@ -32,19 +31,15 @@ from adomnia.wire.models import LARGEST_BODY, LeftReply
 from adomnia.wire.pasts import pasts_record
 from adomnia.wire.quotes import quote_record
 from adomnia.wire.tables import HEADER, facts_header
-from adomnia.work import MOST_STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from adomnia.api.access import Visitor
-    from adomnia.api.running.served_dataset import Edition
     from adomnia.api.services import Services
     from adomnia.ledger import Ledger
     from adomnia.privacy.filters import Left
     from adomnia.session.answer import Answer
-    from adomnia.session.contract import Session
-    from adomnia.session.curator import Curator
 
 _CHANGING = frozenset({"replayed", "left"})  # parts of a reply that change each time
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._-]{1,200}")  # ids that the ledger surely takes
@@ -61,11 +56,11 @@ class QuestionJob:
     form: str = JSON
     headers: dict[str, str] = field(default_factory=dict)
 
-    async def run(self, request: Request, ask: Callable[[Session, Edition], Pieces]) -> Response:
+    async def run(self, request: Request, ask: Callable[[Visit], Pieces]) -> Response:
         """Run the question and return the reply."""
         return PiecewiseResponse(await self.answer(request, ask), self.headers)
 
-    async def answer(self, request: Request, ask: Callable[[Session, Edition], Pieces]) -> EncodedReply:
+    async def answer(self, request: Request, ask: Callable[[Visit], Pieces]) -> EncodedReply:
         """Run the question and encode its reply; the question goes on to its end even if the caller hangs up."""
         route, request.state.question_id = route_of(request.scope), self.request_id
         try:
@@ -75,12 +70,12 @@ class QuestionJob:
         except Failure as failure:
             raise Failure(failure.request_id or self.request_id) from None
 
-    def _ask(self, ask: Callable[[Session, Edition], Pieces], route: str) -> EncodedReply:
+    def _ask(self, ask: Callable[[Visit], Pieces], route: str) -> EncodedReply:
         try:
             with self.services.dataset.lease() as edition:
-                check_dataset(edition.curator, self.dataset or edition.curator.catalog.name, self.visitor)
-                session = edition.curator.session(self.visitor.name)
-                return encode_within(self.services.answer_memory, lambda: ask(session, edition), self.form)
+                visit = Visit(self.services, self.visitor, edition)
+                check_dataset(visit, self.dataset)
+                return encode_within(self.services.answer_memory, lambda: ask(visit), self.form)
         except Refusal as refusal:
             self.services.metrics.count_refusal(refusal.code)
             raise
@@ -100,8 +95,9 @@ async def query(dataset: str, asked: Ask, request: Request) -> Response:
     form, request.state.question_id = choose_form(request.headers.get("Accept")), asked.request_id
     cacheable = asked.replay and form == JSON
     with services.dataset.lease() as edition:
-        check_dataset(edition.curator, dataset, visitor)
-        cached = cache.get(_key(visitor, edition, asked)) if cacheable else None
+        visit = Visit(services, visitor, edition)
+        check_dataset(visit, dataset)
+        cached = cache.get(_key(visit, asked)) if cacheable else None
     if cached is not None:
         pieces = await run_in_pool(request, lambda: _replay(services, visitor, cached, asked.request_id))
         if pieces is not None:
@@ -110,15 +106,15 @@ async def query(dataset: str, asked: Ask, request: Request) -> Response:
     request_id = choose_id(asked.request_id)
     identified = asked.model_copy(update={"request_id": request_id})
 
-    def ask(session: Session, edition: Edition) -> Pieces:
-        answer = identified.put_to(session)
+    def ask(visit: Visit) -> Pieces:
+        answer = identified.put_to(visit.session)
         services.metrics.count_question("replayed" if answer.replayed else "answered")
         if form != JSON:
             job.headers[HEADER] = facts_header(answer, together=asked.together)
             return encode_table(answer, form, together=asked.together)
         constant_part = encode_answer(answer, without=_CHANGING, together=asked.together)
         if answer.receipt is not None and cacheable:
-            cache.put(_key(visitor, edition, asked), CachedReply(answer.receipt.request_id, constant_part))
+            cache.put(_key(visit, asked), CachedReply(answer.receipt.request_id, constant_part))
         return _assemble(constant_part, answer.left, answer.replayed)
 
     job = QuestionJob(services, visitor, dataset, request_id, form)
@@ -130,8 +126,8 @@ async def batch(dataset: str, asked: AskBatch, request: Request) -> Response:
     services, visitor, request_id = services_of(request), visitor_of(request), choose_id(asked.request_id)
     identified = asked.model_copy(update={"request_id": request_id})
 
-    def ask(session: Session, _edition: Edition) -> Pieces:
-        answers: list[Answer] = identified.put_to(session)
+    def ask(visit: Visit) -> Pieces:
+        answers: list[Answer] = identified.put_to(visit.session)
         services.metrics.count_question("replayed" if answers[0].replayed else "answered")
         return encode_batch(answers)
 
@@ -140,12 +136,14 @@ async def batch(dataset: str, asked: AskBatch, request: Request) -> Response:
 
 async def price(dataset: str, asked: AskPrice | AskBatchPrice, request: Request) -> Response:
     """What a question or a batch would cost, and how far off its answers may be; nothing is read or spent."""
-    return await _ask_free(request, dataset, lambda session: [encode_json(quote_record(asked.put_to(session)))])
+    return await reply_free(request, dataset, lambda visit: [encode_json(quote_record(asked.put_to(visit.session)))])
 
 
 async def explain(dataset: str, asked: AskExplanation, request: Request) -> Response:
     """What a question means and measures, and if a price is named what it buys; nothing is read or spent."""
-    return await _ask_free(request, dataset, lambda session: [encode_json(explanation_record(asked.put_to(session)))])
+    return await reply_free(
+        request, dataset, lambda visit: [encode_json(explanation_record(asked.put_to(visit.session)))]
+    )
 
 
 async def answers(
@@ -158,10 +156,10 @@ async def answers(
 ) -> Response:
     """What this analyst has paid for and got, oldest first, page by page."""
 
-    def ask(session: Session) -> Pieces:
-        return [encode_pasts(pasts_record(session.answers(after=after, limit=limit)))]
+    def ask(visit: Visit) -> Pieces:
+        return [encode_pasts(pasts_record(visit.session.answers(after=after, limit=limit)))]
 
-    return await _ask_free(request, dataset, ask, None)
+    return await reply_free(request, dataset, ask, None)
 
 
 async def answer(  # noqa: PLR0913, PLR0917 - each is a part of the address
@@ -177,14 +175,14 @@ async def answer(  # noqa: PLR0913, PLR0917 - each is a part of the address
     """One of one's own answers once more, free."""
     form, headers, request.state.question_id = choose_form(request.headers.get("Accept")), {}, request_id
 
-    def ask(session: Session) -> Pieces:
-        found = session.answer(request_id, place, confidence=confidence)
+    def ask(visit: Visit) -> Pieces:
+        found = visit.session.answer(request_id, place, confidence=confidence)
         if form == JSON:
             return encode_answer(found, together=together)
         headers[HEADER] = facts_header(found, together=together)
         return encode_table(found, form, together=together)
 
-    return await _ask_free(request, dataset, ask, None, form, headers)
+    return await reply_free(request, dataset, ask, None, form, headers)
 
 
 def reply_cache_of(request: Request) -> ReplyCache:
@@ -193,27 +191,9 @@ def reply_cache_of(request: Request) -> ReplyCache:
     return cache
 
 
-async def _ask_free(  # noqa: PLR0913, PLR0917 - its callers say as much as they need
-    request: Request,
-    dataset: str,
-    ask: Callable[[Session], Pieces],
-    most_steps: int | None = MOST_STEPS,
-    form: str = JSON,
-    headers: dict[str, str] | None = None,
-) -> Response:
-    """Ask a session something that costs nothing and reads no data; it never waits for questions that do."""
-    name, memory = visitor_of(request).name, services_of(request).answer_memory
-
-    def encode(curator: Curator) -> EncodedReply:
-        return encode_within(memory, lambda: ask(curator.session(name)), form)
-
-    reply = await ask_free(request, dataset, encode, most_steps)
-    return reply if isinstance(reply, Response) else PiecewiseResponse(reply, headers)
-
-
-def _key(visitor: Visitor, edition: Edition, asked: Ask) -> ReplyKey:
+def _key(visit: Visit, asked: Ask) -> ReplyKey:
     question = repr([(name, part) for name, part in asked if name != "request_id"])
-    return ReplyKey(visitor.name, edition.identity, question)
+    return ReplyKey(visit.visitor.name, visit.edition.identity, question)
 
 
 def _replay(services: Services, visitor: Visitor, cached: CachedReply, request_id: str | None) -> Pieces | None:
@@ -238,8 +218,3 @@ def _is_unused(ledger: Ledger, analyst: str, request_id: str) -> bool:
         return _PLAIN_ID.fullmatch(request_id) is not None and ledger.answer(analyst, request_id) is None
     except Failure:
         return False
-
-
-def choose_id(request_id: str | None) -> str:
-    """The request id, or a random one, by which a caller whose reply failed can still ask for the answer."""
-    return SystemBits().words(2).tobytes().hex() if request_id is None else request_id

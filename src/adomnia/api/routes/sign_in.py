@@ -8,8 +8,8 @@ from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annota
 from starlette.responses import Response
 
 from adomnia.api.encoding import json_response
-from adomnia.api.models import ChangePassword, FirstSignIn, SignIn  # noqa: TC001 - likewise
-from adomnia.api.routes.requests import address_of, run_in_pool, services_of, visitor_of
+from adomnia.api.models import ChangePassword, FirstSignIn, MeReply, SignIn
+from adomnia.api.requests import address_of, run_in_pool, services_of, visitor_of
 
 if TYPE_CHECKING:
     from adomnia.api.access import Visitor
@@ -46,7 +46,7 @@ async def sign_out(request: Request) -> Response:
 
 async def me(request: Request) -> Response:
     """Who is signed in."""
-    return json_response(me_record(visitor_of(request)))
+    return json_response(MeReply.record(visitor_of(request)))
 
 
 async def password(asked: ChangePassword, request: Request) -> Response:
@@ -57,11 +57,6 @@ async def password(asked: ChangePassword, request: Request) -> Response:
         address, lambda: access.change_password(name, asked.old, asked.new, address, keep=keep)
     )
     return Response(status_code=204)
-
-
-def me_record(visitor: Visitor) -> dict[str, object]:
-    """The name, role and CSRF token of a visitor, as plain data."""
-    return {"name": visitor.name, "role": visitor.role, "csrf": visitor.csrf}
 
 
 def cookie_of(request: Request) -> str | None:
@@ -82,6 +77,6 @@ def delete_cookie(request: Request, response: Response) -> None:
 
 
 def _respond_with_cookie(request: Request, secret: str, visitor: Visitor) -> Response:
-    response = json_response(me_record(visitor))
+    response = json_response(MeReply.record(visitor))
     set_cookie(request, response, secret)
     return response

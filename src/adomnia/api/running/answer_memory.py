@@ -16,7 +16,7 @@ from adomnia.errors import Refusal
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from adomnia.session.sizes import AnswerSize
+    from adomnia.asking.sizes import AnswerSize
 
 __all__ = ["AnswerMemory", "Claim", "needed_bytes"]
 

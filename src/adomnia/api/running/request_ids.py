@@ -6,7 +6,7 @@ from contextvars import ContextVar
 
 from adomnia.noise import SystemBits
 
-__all__ = ["CURRENT_REQUEST", "create_request_id"]
+__all__ = ["CURRENT_REQUEST", "choose_id", "create_request_id"]
 
 CURRENT_REQUEST: ContextVar[str | None] = ContextVar("adomnia_request", default=None)
 """The request that this task or thread works for; None where it works for none."""
@@ -14,3 +14,8 @@ CURRENT_REQUEST: ContextVar[str | None] = ContextVar("adomnia_request", default=
 
 def create_request_id() -> str:
     return SystemBits().words(1).tobytes().hex()
+
+
+def choose_id(request_id: str | None) -> str:
+    """The request id, or a random one, by which a caller whose reply failed can still ask for the answer."""
+    return SystemBits().words(2).tobytes().hex() if request_id is None else request_id

@@ -1,10 +1,11 @@
-"""What each worker process does, in memory that all of them and their parent share."""
+"""What each worker process does, and how often one was replaced, where all of them and their parent see it."""
 
 from __future__ import annotations
 
 import mmap
 import os
 import struct
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import IntEnum
 from time import monotonic
@@ -13,12 +14,13 @@ from typing import TYPE_CHECKING, Self
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["HUNG_SECONDS", "Stage", "WorkerState", "WorkerStates"]
+__all__ = ["HUNG_SECONDS", "RestartCount", "Stage", "WorkerState", "WorkerStates", "read_restarts"]
 
 HUNG_SECONDS = 10.0  # without a sign of life, after which a worker is taken for hung
 _NUMBER = struct.Struct("<Q")
 _FIELDS = 3  # milliseconds of the last sign of life, stage, troubles
 _FILE = "workers"
+_RESTARTS = "restarts"
 
 
 class Stage(IntEnum):
@@ -72,3 +74,33 @@ class WorkerStates:
             _NUMBER.unpack_from(self._memory, start + field * _NUMBER.size)[0] for field in range(_FIELDS)
         )
         return WorkerState(seen / 1000, Stage(stage), troubles)
+
+
+class RestartCount:
+    """The count of one running server. On a full disk it stays behind, and nothing else happens."""
+
+    def __init__(self, folder: Path) -> None:
+        self._count = 0
+        self._file = os.open(folder / _RESTARTS, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        self._write()
+
+    def add(self) -> None:
+        """Count one more."""
+        self._count += 1
+        self._write()
+
+    def close(self) -> None:
+        os.close(self._file)
+
+    def _write(self) -> None:
+        with suppress(OSError):
+            os.pwrite(self._file, _NUMBER.pack(self._count), 0)
+
+
+def read_restarts(folder: Path) -> int:
+    """How many workers were replaced since the server started."""
+    try:
+        count: int = _NUMBER.unpack((folder / _RESTARTS).read_bytes())[0]
+    except (OSError, struct.error):
+        return 0
+    return count

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adomnia.cli.exit_codes import exit_code
-from adomnia.cli.options import AnswerFormat, PlaceText, TokenFile
+from adomnia.cli.options import AnswerFormat, PlaceText, TokenFile, exit_code
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:

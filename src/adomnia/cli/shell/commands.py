@@ -10,7 +10,7 @@ import typer
 
 from adomnia.cli import accounts, answers, bills, pages
 from adomnia.cli.options import AnswerFormat
-from adomnia.cli.past_answers import show_pasts
+from adomnia.cli.questions import show_pasts
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:

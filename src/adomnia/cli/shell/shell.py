@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
-from adomnia.cli import answers, bills, exit_codes, pages
-from adomnia.cli.options import AnswerFormat
+from adomnia.asking.batch import choose_request_id
+from adomnia.asking.listings import is_listing
+from adomnia.cli import answers, bills, pages
+from adomnia.cli.options import FAILED, AnswerFormat
 from adomnia.cli.shell import commands
 from adomnia.cli.shell.errors import describe_error, may_be_paid
 from adomnia.errors import AdomniaError, Failure, Refusal
@@ -21,14 +23,13 @@ from adomnia.messages.surfaces import Surface
 from adomnia.pricing.bills import format_cost
 from adomnia.privacy.amounts import show_down
 from adomnia.session.explanation import Explanation
-from adomnia.session.listings import is_listing
-from adomnia.session.request_ids import choose_request_id
+from adomnia.tables import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from adomnia.cli.shell.settings import ShellSettings
-    from adomnia.pricing.quotes import Quote
+    from adomnia.pricing.bills import Quote
     from adomnia.privacy.filters import Left
     from adomnia.session.answer import Answer
     from adomnia.session.contract import Session
@@ -163,7 +164,7 @@ class Shell:
         try:
             self._threads.shutdown(wait=True)
         except KeyboardInterrupt:
-            os._exit(exit_codes.FAILED)  # its thread would be waited for all the same
+            os._exit(FAILED)  # its thread would be waited for all the same
 
     def _run(self, statement: WrittenStatement) -> None:
         if statement.command:
@@ -192,7 +193,7 @@ class Shell:
         pages.show(bills.expectations(quote), "", *lines, *quote.warnings, *quote.vacuous, cost)
 
     def _tell(self, error: AdomniaError, statement: WrittenStatement) -> None:
-        typer.echo(pages.printable(describe_error(error, statement, self.surface)), err=True)
+        typer.echo(printable(describe_error(error, statement, self.surface)), err=True)
         if self.pending is not None:
             typer.echo(self._say_how_to_ask_again(self.pending, error), err=True)
 

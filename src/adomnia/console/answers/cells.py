@@ -10,11 +10,11 @@ import numpy as np
 
 from adomnia.console.answers.bars import VOID, Bar, draw_bar
 from adomnia.console.answers.digits import find_places, show_all, show_fact, show_key, show_number
-from adomnia.session.columns import read_dates
+from adomnia.plans.columns import read_dates
 
 if TYPE_CHECKING:
     from adomnia.console.answers.measured import MeasuredColumn
-    from adomnia.session.columns import KeyColumn
+    from adomnia.plans.columns import KeyColumn
 
 __all__ = ["SAYS_NOTHING", "Cell", "name_key", "show_measured", "show_public"]
 

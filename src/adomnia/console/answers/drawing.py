@@ -11,7 +11,7 @@ from adomnia.errors import Refusal
 from adomnia.figures.files import INSTALL, can_render, render_svg
 from adomnia.figures.spec import build_spec
 from adomnia.figures.style import DARK, LIGHT
-from adomnia.session.columns import ValueColumn
+from adomnia.plans.columns import ValueColumn
 from adomnia.session.plotting import as_drawable
 from adomnia.work import spend
 

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from adomnia.api.encoding import encode_answer
-from adomnia.api.negotiation import JSON
+from adomnia.api.replies import JSON
 from adomnia.errors import Refusal
 from adomnia.wire.tables import CSV, PARQUET, encode_csv, encode_parquet
 

@@ -11,8 +11,7 @@ import numpy as np
 from adomnia.console.answers.scales import IntervalScale, choose_scale
 from adomnia.console.answers.silence import find_silent
 from adomnia.figures.described import is_intercept
-from adomnia.session.columns import KeyColumn, ValueColumn
-from adomnia.statistics.quantile import VALUE_ALONE
+from adomnia.plans.columns import KeyColumn, ValueColumn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,7 +49,7 @@ def read_measured(answer: Answer, column: ValueColumn) -> MeasuredColumn:
     estimate, rows = column.estimate, answer.rows
     values = np.asarray(estimate.values, dtype=np.float64).ravel()[rows]
     whole, dates = estimate.whole, estimate.dates
-    if estimate.method == VALUE_ALONE:
+    if estimate.about is None:
         silent = np.zeros(len(rows), dtype=bool)
         return MeasuredColumn(values, values, values, silent, values, values, None, whole, dates, alone=True)
     lower, upper = (np.asarray(end, dtype=np.float64).ravel()[rows] for end in estimate.interval(answer.confidence, 1))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from adomnia.plans.columns import ValueColumn
 from adomnia.pricing.notes import OF_POPULATION, hides_rows
 
 if TYPE_CHECKING:
@@ -45,13 +46,13 @@ def count_things(things: Sequence[Thing]) -> str:
 
 def find_held(answer: Answer) -> str:
     """What intervals hold: the exact answer, the population's value, or what a method's notes say of each column."""
-    if any(note.startswith(OF_POPULATION) for note in answer.notes) and not any(map(_is_about_data, answer.notes)):
+    if _find_abouts(answer) == {"population"}:
         return "where the population's value lies"
     return "where it lies, as the notes say," if answer.figure else "where the exact answer lies"
 
 
-def _is_about_data(note: str) -> bool:
-    return "about the data" in note or "in the data" in note
+def _find_abouts(answer: Answer) -> set[str | None]:
+    return {column.estimate.about for column in answer.columns if isinstance(column, ValueColumn)}
 
 
 def _tell_silent(table: AnswerTable) -> Iterator[Thing]:
@@ -79,7 +80,7 @@ def _tell_intervals(answer: Answer) -> Iterator[Thing]:
     if answer.figure or not any(hasattr(column, "estimate") for column in answer.columns):
         return
     these = "rows" if hides_rows(answer.notes) else "people"
-    if any(note.startswith(OF_POPULATION) for note in answer.notes):
+    if "population" in _find_abouts(answer):
         who = "which are among these rows" if these == "rows" else "who is among these people"
         says = f"It allows for the noise, and for the chance in {who}."
         yield Thing("The interval is about the population.", says)

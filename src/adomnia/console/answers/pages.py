@@ -7,28 +7,28 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
 from starlette.responses import Response
 
+from adomnia.api.actions.answers import find_entry, recall
 from adomnia.api.bodies import malformed_request
 from adomnia.api.free_work import ask_free
 from adomnia.api.replies import EncodedReply, PiecewiseResponse, encode_within
 from adomnia.api.reply_cache import CachedReply, ReplyCache, ReplyKey
-from adomnia.api.routes.requests import services_of, visitor_of
-from adomnia.console.answers.asked import list_fields
+from adomnia.api.requests import services_of
 from adomnia.console.answers.bill import Bill, build_bill
 from adomnia.console.answers.copying import AnswerPlace, write_copies
 from adomnia.console.answers.drawing import STYLES, SVG, draw
 from adomnia.console.answers.exports import check_form, encode_file, name_file
 from adomnia.console.answers.reading import AnswerReading, hold_together
 from adomnia.console.answers.receipt import build_receipt
+from adomnia.console.answers.refill_form import list_fields
 from adomnia.console.answers.view import AnswerView, PaidDetails, build_answer_view
 from adomnia.console.ask.form import AskForm
 from adomnia.console.ask.page import build_ask_page
-from adomnia.console.visits import show
+from adomnia.console.frame import show
 from adomnia.wire.models import API
 
 if TYPE_CHECKING:
+    from adomnia.api.requests import Visit
     from adomnia.console.rendering import Page
-    from adomnia.console.visits import Visit
-    from adomnia.session.curator import Curator
     from adomnia.session.recalled import Recalled
 
 __all__ = ["answer", "export", "figure"]
@@ -39,7 +39,7 @@ async def answer(request_id: str, request: Request) -> Response:
     reading, server = AnswerReading.from_query(request.query_params), _server(request)
 
     def read(visit: Visit) -> Page:
-        recalled = _recall(visit.curator, visit.visitor.name, request_id, reading)
+        recalled = _recall(visit, request_id, reading)
         view = build_paid_view(visit, recalled, reading, server)
         return build_ask_page(visit, AskForm.from_fields(list_fields(recalled)), view=view)
 
@@ -48,12 +48,12 @@ async def answer(request_id: str, request: Request) -> Response:
 
 def build_paid_view(visit: Visit, recalled: Recalled, reading: AnswerReading, server: str) -> AnswerView:
     """The view of an answer with its receipt, its bill and its texts."""
-    receipt, catalog = recalled.answer.receipt, visit.curator.catalog
+    receipt, catalog = recalled.answer.receipt, visit.catalog
     assert receipt is not None  # noqa: S101 - whatever is recalled was paid for
     rows = f"{API}/datasets/{catalog.name}{reading.file_address(receipt.request_id, '')}"
     explained = recalled.explain()
     paid = PaidDetails(
-        build_receipt(receipt, visit.curator.ledger),
+        build_receipt(receipt, find_entry(visit, receipt)),
         Bill(()) if explained is None else build_bill(*explained),
         write_copies(recalled, AnswerPlace(server, catalog.name, receipt.request_id)),
         len(recalled.batch.questions),
@@ -70,15 +70,14 @@ async def figure(request_id: str, request: Request) -> Response:
         raise malformed_request("The fields theme and size", "name no figure: they are light or dark, wide or narrow")
     if not reading.has_figure:
         raise malformed_request("The field confidence", "is none of those that figures are drawn for")
-    services, name, kept = services_of(request), visitor_of(request).name, figures_of(request)
-    with services.dataset.lease() as edition:
-        key = ReplyKey(name, edition.identity, repr((request_id, reading, look)))
+    kept = figures_of(request)
 
-    def work(curator: Curator) -> bytes:
+    def work(visit: Visit) -> bytes:
+        key = ReplyKey(visit.visitor.name, visit.edition.identity, repr((request_id, reading, look)))
         found = kept.get(key)
         if found is not None:
             return found.body[0]
-        recalled = _recall(curator, name, request_id, reading)
+        recalled = _recall(visit, request_id, reading)
         drawn = draw(hold_together(recalled.answer) if reading.together else recalled.answer, *look)
         kept.put(key, CachedReply(request_id, [drawn]))
         return drawn
@@ -91,14 +90,14 @@ async def figure(request_id: str, request: Request) -> Response:
 async def export(request_id: str, request: Request) -> Response:
     """All rows of an answer as a file."""
     reading, form = AnswerReading.from_query(request.query_params), request.query_params.get("form", "csv")
-    media_type, services, name = check_form(form), services_of(request), visitor_of(request).name
+    media_type, memory = check_form(form), services_of(request).answer_memory
 
-    def work(curator: Curator) -> tuple[EncodedReply, str]:
+    def work(visit: Visit) -> tuple[EncodedReply, str]:
         def encode() -> list[bytes]:
-            found = _recall(curator, name, request_id, reading).answer
+            found = _recall(visit, request_id, reading).answer
             return encode_file(found, form, together=reading.together)
 
-        return encode_within(services.answer_memory, encode, media_type), curator.catalog.name
+        return encode_within(memory, encode, media_type), visit.catalog.name
 
     found = await ask_free(request, None, work, None)
     if isinstance(found, Response):
@@ -113,8 +112,8 @@ def figures_of(request: Request) -> ReplyCache:
     return kept
 
 
-def _recall(curator: Curator, name: str, request_id: str, reading: AnswerReading) -> Recalled:
-    return curator.session(name).recall(request_id, reading.place, confidence=reading.confidence)
+def _recall(visit: Visit, request_id: str, reading: AnswerReading) -> Recalled:
+    return recall(visit, request_id, reading.place, confidence=reading.confidence)
 
 
 def _server(request: Request) -> str:

@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 import numpy as np
 
 from adomnia.api.bodies import malformed_request
-from adomnia.session.columns import ValueColumn
+from adomnia.plans.columns import ValueColumn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

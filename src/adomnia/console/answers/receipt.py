@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from adomnia.api.ledger_view import find_debit
-from adomnia.console.answers.bill import show_cost
+from adomnia.console.prices import show_cost
 
 if TYPE_CHECKING:
-    from adomnia.console.answers.bill import Money
-    from adomnia.ledger import Ledger
+    from adomnia.api.ledger_view import LedgerEntry
+    from adomnia.console.prices import Paid
     from adomnia.ledger.requests import Receipt
 
 __all__ = ["ReceiptView", "build_receipt"]
@@ -20,7 +19,7 @@ __all__ = ["ReceiptView", "build_receipt"]
 class ReceiptView:
     """What a receipt says; `at` and `entry` are known of an entry that the ledger still has."""
 
-    cost: Money
+    cost: Paid
     analyst: str
     request_id: str
     hash: str
@@ -28,11 +27,7 @@ class ReceiptView:
     entry: int | None = None
 
 
-def build_receipt(receipt: Receipt, ledger: Ledger | None = None) -> ReceiptView:
-    """The receipt, with the time and the number of its entry if its ledger is here."""
+def build_receipt(receipt: Receipt, entry: LedgerEntry | None = None) -> ReceiptView:
+    """The receipt, with the time and the number of its entry if the ledger has it."""
     told = (show_cost(receipt.event), receipt.analyst or "the dataset", receipt.request_id, receipt.hash)
-    if ledger is None:
-        return ReceiptView(*told)
-    with ledger.snapshot() as records:
-        entry = find_debit(records, receipt)
     return ReceiptView(*told) if entry is None else ReceiptView(*told, entry.at, entry.sequence)

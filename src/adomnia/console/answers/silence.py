@@ -10,8 +10,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from adomnia.plans.columns import ValueColumn
     from adomnia.session.answer import Answer
-    from adomnia.session.columns import ValueColumn
 
 __all__ = ["find_silent"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from adomnia.console.answers.cells import SAYS_NOTHING, Cell, name_key, show_measured, show_public
 from adomnia.console.answers.measured import MeasuredColumn, read_measured
 from adomnia.console.answers.reading import ROWS_A_PAGE
-from adomnia.session.columns import KeyColumn, ValueColumn
+from adomnia.plans.columns import KeyColumn, ValueColumn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,11 +12,11 @@ from adomnia.errors import Refusal
 from adomnia.privacy.amounts import show_down
 
 if TYPE_CHECKING:
+    from adomnia.api.requests import Visit
     from adomnia.console.ask.fixes import SuggestedFix
     from adomnia.console.ask.form import AskForm
     from adomnia.console.ask.price_view import PriceView
-    from adomnia.console.visits import Visit
-    from adomnia.pricing.quotes import Quote
+    from adomnia.pricing.bills import Quote
     from adomnia.privacy.filters import Left
     from adomnia.session.accounts import Budgets
 
@@ -37,7 +37,7 @@ def describe_situation(visit: Visit, budgets: Budgets, form: AskForm) -> Situati
     """What ways out of a refusal may depend on."""
     has_delta = all(each.budget.approximate and each.left().delta for each in (budgets.personal, budgets.dataset))
     most = Fraction(show_down(find_most(budgets, form.pay)))
-    return Situation(form, visit.session, visit.curator.catalog, most, bool(has_delta))
+    return Situation(form, visit.session, visit.catalog, most, bool(has_delta))
 
 
 def add_affordance(priced: PriceView, visit: Visit, budgets: Budgets, quote: Quote) -> PriceView:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from adomnia.pricing.quotes import Expected
+    from adomnia.pricing.bills import Expected
 
 __all__ = ["ErrorLine", "SizeLine", "SizeTable", "find_roughest", "list_errors", "show_error", "tabulate_sizes"]
 

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from adomnia.console.ask.drafts import is_quick
+from adomnia.api.actions.drafts import is_quick
 from adomnia.console.ask.edits import Edit, apply_edits, find_names, find_span, find_words, show_edits
 from adomnia.console.ask.expectations import list_errors
 from adomnia.console.ask.form import POLICY, AskForm
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from adomnia.catalog.model import Catalog
     from adomnia.console.ask.edits import Diff
-    from adomnia.pricing.quotes import Quote
+    from adomnia.pricing.bills import Quote
     from adomnia.privacy.expressions import Column
     from adomnia.session.contract import Session
 

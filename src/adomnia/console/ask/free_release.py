@@ -6,14 +6,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from adomnia.sql.reading.released import list_released, parse_released
-
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from adomnia.session.contract import Session
-
-__all__ = ["FreeRelease", "check_named", "find_free_release", "without_free_release"]
+__all__ = ["FreeRelease", "find_free_release", "without_free_release"]
 
 _TOLD = re.compile(
     r"The release (?P<name>\w+) answers it for nothing, within (?P<error>[^:]+): pass from_release=True\."
@@ -37,12 +33,3 @@ def find_free_release(notes: Iterable[str]) -> FreeRelease | None:
 def without_free_release(notes: Iterable[str]) -> tuple[str, ...]:
     """The notes but for that one: the panel has a field in its place."""
     return tuple(note for note in notes if _TOLD.fullmatch(note) is None)
-
-
-def check_named(session: Session, sql: str) -> None:
-    """Refuse a question that names a release which is not there: before it is asked, because that is free to know."""
-    known = {entry.name.lower() for entry in session.releases()}
-    select = parse_released(sql)
-    for name in () if select is None else list_released(select):
-        if name.lower() not in known:
-            session.open_release(name)

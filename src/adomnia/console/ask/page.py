@@ -15,8 +15,8 @@ from adomnia.messages.surfaces import Surface
 
 if TYPE_CHECKING:
     from adomnia.api.problems import Problem
+    from adomnia.api.requests import Visit
     from adomnia.console.ask.form import AskForm
-    from adomnia.console.visits import Visit
 
 __all__ = ["AnswerTrouble", "build_ask_page"]
 
@@ -46,7 +46,7 @@ def build_ask_page(visit: Visit, form: AskForm, *, view: Any = None, refusal: Pr
         else None,
         "told_below": True,
         "trouble": None if refusal is None or isinstance(refusal, Refusal) else _tell(refusal, form),
-        "examples": list_examples(visit.curator.catalog) if form.is_empty else (),
+        "examples": list_examples(visit.catalog) if form.is_empty else (),
     }
     return Page("ask.html", filling, 200 if refusal is None else status_of(refusal))
 

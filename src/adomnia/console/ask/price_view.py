@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from adomnia.console.ask.form import AskForm
     from adomnia.console.ask.free_release import FreeRelease
     from adomnia.console.ask.funnel import Funnel
-    from adomnia.console.ask.reading import Piece
     from adomnia.console.ask.refusals import RefusalView
+    from adomnia.explaining.plan_sentences import Piece
 
 __all__ = ["Coming", "PriceView"]
 

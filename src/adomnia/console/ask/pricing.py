@@ -9,11 +9,11 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from adomnia.api.routes.questions import choose_id
+from adomnia.api.actions.drafts import find_paid, is_about_nobody, is_quick, may_price_again, plan_draft
+from adomnia.api.actions.releases import check_named
+from adomnia.api.running.request_ids import choose_id
 from adomnia.console.ask.affording import add_affordance, describe_situation, find_most
 from adomnia.console.ask.budget_bar import build_bar
-from adomnia.console.ask.creation import refuse_creation
-from adomnia.console.ask.drafts import is_quick, may_price_again, plan_draft
 from adomnia.console.ask.expectations import (
     find_roughest,
     list_errors,
@@ -23,33 +23,29 @@ from adomnia.console.ask.expectations import (
 )
 from adomnia.console.ask.fixes import change_fields
 from adomnia.console.ask.form import POLICY
-from adomnia.console.ask.free_release import check_named, find_free_release, without_free_release
+from adomnia.console.ask.free_release import find_free_release, without_free_release
 from adomnia.console.ask.funnel import Caption, PriceScale, draw_funnel
+from adomnia.console.ask.price_guard import refuse_creation
 from adomnia.console.ask.price_view import Coming, PriceView
-from adomnia.console.ask.reading import Piece, read_plan
 from adomnia.console.ask.refusals import view_refusal
-from adomnia.console.ask.replays import find_paid
+from adomnia.console.prices import SIGNS
 from adomnia.errors import Refusal
-from adomnia.explaining.explanations import is_explain
+from adomnia.explaining.plan_sentences import Piece
 from adomnia.explaining.surfaces import reword_lines
 from adomnia.messages.surfaces import Surface
 from adomnia.pricing.bills import HIGH_EFFORT
-from adomnia.pricing.parts import amount as amount_of_price
-from adomnia.privacy.amounts import EPSILON_UNIT, show_up
-from adomnia.privacy.events import Pure
-from adomnia.privacy.losses import loss
-from adomnia.session.listings import is_listing
-from adomnia.wire.amounts import amount_of
+from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT, show_up
+from adomnia.wire.amounts import amount_of, count_cost, name_price
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from adomnia.console.ask.drafts import PricedDraft
+    from adomnia.api.actions.drafts import PricedDraft
+    from adomnia.api.requests import Visit
     from adomnia.console.ask.form import AskForm
     from adomnia.console.ask.funnel import Funnel
     from adomnia.console.ask.refusals import RefusalView
-    from adomnia.console.visits import Visit
-    from adomnia.pricing.quotes import Expected, Quote
+    from adomnia.pricing.bills import Expected, Quote
     from adomnia.session.accounts import Budgets
 
 __all__ = ["PriceView", "build_price", "view_problem"]
@@ -57,7 +53,6 @@ __all__ = ["PriceView", "build_price", "view_problem"]
 _POINTS = 5  # prices at which the funnel is known
 _SIZES = (100, 250, 1000, 3000)  # of groups
 _NEVER = "A new answer would be refused"  # how a warning begins that the panel says better
-_SIGNS = {"epsilon": "ε", "rho": "ρ"}
 
 
 def build_price(visit: Visit, form: AskForm) -> PriceView:
@@ -70,14 +65,14 @@ def build_price(visit: Visit, form: AskForm) -> PriceView:
         settled,
         build_bar(budgets.personal),
         settled.request_id or choose_id(None),
-        _SIGNS[word],
+        SIGNS[word],
         word,
         policy=budgets.terms.says if settled.pay == POLICY else "",
         is_spent=find_most(budgets, word) < EPSILON_UNIT,
     )
     if settled.is_empty:
         return _add_slider(empty, budgets)
-    if is_explain(settled.sql) or is_listing(settled.sql):
+    if is_about_nobody(settled.sql):
         return replace(empty, state="free", reads=(Piece("What is public, as text: free."),))
     try:
         refuse_creation(settled.sql)
@@ -126,8 +121,8 @@ def _price(visit: Visit, budgets: Budgets, empty: PriceView) -> PriceView:
         return replace(empty, state="free", reads=(Piece(read),), coming=Coming(told, grouped=False))
     priced = replace(_name_price(_add_words(empty, quote), quote), state="priced")
     quick, known = is_quick(), may_price_again()
-    draft = plan_draft(asked.question(), visit.curator.catalog, visit.visitor.name) if known else None
-    paid = None if draft is None else find_paid(visit, draft.question, draft.plan)
+    draft = plan_draft(visit, asked.question()) if known else None
+    paid = None if draft is None else find_paid(visit, draft)
     priced = replace(
         priced,
         bar=build_bar(budgets.personal, None if paid else quote.event),
@@ -139,10 +134,9 @@ def _price(visit: Visit, budgets: Budgets, empty: PriceView) -> PriceView:
 def _name_price(view: PriceView, quote: Quote) -> PriceView:
     """The panel with the price in its currency, and the delta that is paid beside it."""
     assert quote.price is not None  # noqa: S101 - of one question
-    word = "epsilon" if isinstance(quote.price, Pure) else "rho"
-    beside = loss(quote.event).delta
-    delta = show_up(beside) if beside else ""
-    return replace(view, sign=_SIGNS[word], word=word, price=show_up(amount_of_price(quote.price)), delta=delta)
+    (word, amount), beside = name_price(quote.price), count_cost(quote.event).delta_units
+    delta = show_up(beside * DELTA_UNIT) if beside else ""
+    return replace(view, sign=SIGNS[word], word=word, price=show_up(amount), delta=delta)
 
 
 def _add_words(view: PriceView, quote: Quote) -> PriceView:
@@ -175,7 +169,7 @@ def _add_errors(priced: PriceView, draft: PricedDraft | None, quote: Quote, budg
         errors=list_errors(quote.outputs, small if len(small) == len(quote.outputs) else ()),
         rough="" if rough is None else f"{rough.name} {show_error(rough)}",
         funnel=_draw(priced, draft, quote, budgets),
-        reads=() if draft is None else read_plan(draft.plan, by_row=not draft.catalog.unit.table),
+        reads=() if draft is None else draft.read(),
         coming=None if draft is None else _describe_coming(draft, quote, by_size, rough),
         instead=change_fields(pay="epsilon", amount=f"{float(priced.price):.2g}") if names_error else instead,
     )
@@ -190,7 +184,7 @@ def _draw(priced: PriceView, draft: PricedDraft | None, quote: Quote, budgets: B
     most = find_most(budgets, priced.word)
     if priced.policy or quote.price is None or most < EPSILON_UNIT:
         return None
-    scale, here, rough = PriceScale.up_to(most, priced.word), amount_of_price(quote.price), find_roughest(quote.outputs)
+    scale, here, rough = PriceScale.up_to(most, priced.word), name_price(quote.price)[1], find_roughest(quote.outputs)
     if rough is None or draft is None:
         return draw_funnel(scale, here, Caption(f"Price {priced.price}"))
     known = [(here, rough.error or 0.0)] if scale.least <= here <= scale.most else []
@@ -210,19 +204,8 @@ def _describe_coming(
     if rough is not None and rough.rows is not None:
         lines = [(size, line) for size in sorted(by_size) for line in by_size[size] if line.name == rough.name]
         sizes = tabulate_sizes(rough.name, lines)
-    return Coming(_count_rows(draft, quote), bool(draft.plan.keys) and not quote.findings, sizes, counted)
-
-
-def _count_rows(draft: PricedDraft, quote: Quote) -> str:
-    plan = draft.plan
-    if plan.view is not None:
-        return "A table of estimates"
-    if quote.findings:
-        return "A row for each value that is found"
-    if plan.choices or plan.limit is not None:
-        most = plan.rows if plan.limit is None else min(plan.limit, plan.rows)
-        return f"At most {most:,} {'row' if most == 1 else 'rows'}"
-    return "One row" if plan.rows == 1 else f"{plan.rows:,} rows, one for each group"
+    finds = bool(quote.findings)
+    return Coming(draft.count_rows(finds_values=finds), draft.grouped and not finds, sizes, counted)
 
 
 def _add_slider(view: PriceView, budgets: Budgets) -> PriceView:
@@ -237,7 +220,7 @@ def _add_slider(view: PriceView, budgets: Budgets) -> PriceView:
 def _read_amount(form: AskForm) -> Fraction | None:
     """The price that a form names; None where it names none that could be drawn."""
     try:
-        amount = amount_of(form.amount) if form.pay in _SIGNS else Fraction(0)
+        amount = amount_of(form.amount) if form.pay in SIGNS else Fraction(0)
     except ValueError:
         return None
     return amount if EPSILON_UNIT <= amount <= 1 / EPSILON_UNIT else None

@@ -7,21 +7,22 @@ from typing import TYPE_CHECKING
 
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
 
+from adomnia.api.actions.public_rows import ask_made_up
 from adomnia.api.problems import to_problem
 from adomnia.console.answers.view import build_answer_view
-from adomnia.console.ask.creation import refuse_creation
 from adomnia.console.ask.form import AskForm
 from adomnia.console.ask.page import build_ask_page
+from adomnia.console.ask.price_guard import refuse_creation
 from adomnia.console.forms import read_form
+from adomnia.console.frame import show
 from adomnia.console.paying import pay
-from adomnia.console.visits import show
 from adomnia.errors import Failure, Refusal, Unavailable
 
 if TYPE_CHECKING:
     from starlette.responses import Response
 
+    from adomnia.api.requests import Visit
     from adomnia.console.rendering import Page
-    from adomnia.console.visits import Visit
     from adomnia.session.answer import Answer
 
 __all__ = ["ask_page", "ask_question", "price_question", "try_question"]
@@ -63,8 +64,7 @@ async def try_question(request: Request) -> Response:
         try:
             asked = replace(form, effort="normal", anyway=True).asked()
             refuse_creation(asked.sql)
-            with visit.curator.mock() as made_up:
-                answer = asked.put_to(made_up.session(visit.visitor.name))
+            answer = ask_made_up(visit, asked)
         except Refusal as refusal:
             return build_ask_page(visit, form, refusal=refusal)
         return build_ask_page(visit, form, view=build_answer_view(answer, form.sql, made_up=True))

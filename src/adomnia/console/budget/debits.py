@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from adomnia.api.actions.answers import read_asked
 from adomnia.console.budget.gauges import count_units
-from adomnia.console.history.prices import Paid, count_cost, show_paid
 from adomnia.console.paying import address_of_answer
+from adomnia.console.prices import Paid, show_paid
 from adomnia.privacy.amounts import EPSILON_UNIT, show_up
-from adomnia.session.batch import Batch
+from adomnia.wire.amounts import count_cost
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -63,7 +64,7 @@ def from_past(past: PastQuestion) -> Debit:
 
 def from_receipt(receipt: Receipt) -> Debit:
     """The debit of what has no answer."""
-    texts = tuple(question.text for question in Batch.from_text(receipt.asked).questions) if receipt.asked else ()
+    texts = tuple(question.text for question in read_asked(receipt.asked).questions) if receipt.asked else ()
     return Debit(receipt.at, receipt.request_id, texts or ("",), count_cost(receipt.event), answered=False)
 
 

@@ -7,25 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
 
+from adomnia.api.actions.answers import list_unanswered
 from adomnia.console.budget.burn_down import draw_burn_down
 from adomnia.console.budget.debits import add_totals, from_past, from_receipt
 from adomnia.console.budget.gauges import EPSILON, build_gauge, count_units, find_currency
 from adomnia.console.budget.meaning import explain_budget
 from adomnia.console.budget.prices_ahead import list_prices
+from adomnia.console.frame import show
 from adomnia.console.history.index import histories_of
 from adomnia.console.rendering import Page
-from adomnia.console.visits import show
 from adomnia.privacy.amounts import EPSILON_UNIT
 from adomnia.work import spend
 
 if TYPE_CHECKING:
     from starlette.responses import Response
 
+    from adomnia.api.requests import Visit
     from adomnia.catalog.model import Policy
     from adomnia.console.budget.debits import CountedDebit
     from adomnia.console.budget.gauges import Currency
     from adomnia.console.history.index import History
-    from adomnia.console.visits import Visit
     from adomnia.privacy.filters import Filter, Spent
 
 __all__ = ["budget"]
@@ -33,7 +34,6 @@ __all__ = ["budget"]
 _PRIORS = (1, 10, 50)
 _USUAL_PRIOR = 10
 _SHOWN = 50  # debits in the table
-_MOST_UNANSWERED = 1000
 _POLICIES = {
     "on_demand": "you name each price",
     "equal_split": "each question costs the same",
@@ -68,16 +68,14 @@ def _fill(visit: Visit, kept: History, prior: int) -> dict[str, Any]:
         "since": debits[-1].debit.at if debits else "",
         "more": _count_more(personal, debits[0].debit.cost, currency) if debits else None,
         "complete": kept.complete,
-        "meaning": explain_budget(
-            personal, debits[0].debit.cost if debits else None, prior, visit.curator.catalog.unit.noun
-        ),
+        "meaning": explain_budget(personal, debits[0].debit.cost if debits else None, prior, visit.catalog.unit.noun),
         "priors": _PRIORS,
     }
 
 
 def _list_debits(visit: Visit, kept: History, spent: Spent, currency: Currency) -> list[CountedDebit]:
     """All that was paid, newest first: what was answered, and what was not."""
-    unanswered = visit.curator.ledger.unanswered(visit.visitor.name, _MOST_UNANSWERED)
+    unanswered = list_unanswered(visit)
     answered = kept.newest_first()
     spend(len(answered) + len(unanswered))
     return add_totals([*map(from_receipt, unanswered), *map(from_past, answered)], spent, currency)
@@ -92,7 +90,7 @@ def _count_more(account: Filter, cost: Spent, currency: Currency) -> int:
 
 
 def _find_policy(visit: Visit) -> Policy:
-    declared = visit.curator.catalog.analyst(visit.visitor.name)
+    declared = visit.catalog.analyst(visit.visitor.name)
     assert declared is not None  # noqa: S101 - only analysts of the catalog see the page
     return declared.policy
 

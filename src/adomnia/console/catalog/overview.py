@@ -6,40 +6,26 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from adomnia.api.access import Role
-from adomnia.console.catalog.catalog_file import CatalogFile
-from adomnia.console.catalog.consequences import describe_policy
-from adomnia.console.catalog.effects import show_number
-from adomnia.console.catalog.examining import examine_text
+from adomnia.api.catalog_edits.consequences import describe_policy
+from adomnia.api.catalog_edits.effects import show_number
+from adomnia.api.catalog_edits.previews import read_served_text
 from adomnia.console.rendering import Page
-from adomnia.errors import Refusal, Unavailable
 from adomnia.explaining.promises import promises
 from adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from adomnia.api.requests import Visit
     from adomnia.catalog.model import Catalog, Table
-    from adomnia.console.visits import Visit
+    from adomnia.errors import Refusal
     from adomnia.explaining.promises import Promise
     from adomnia.privacy.kinds import Kind
 
-__all__ = ["ServedState", "TextLine", "build_overview", "find_state", "mark_lines"]
+__all__ = ["TextLine", "build_overview", "mark_lines"]
 
 _LISTED = 8  # values of a category
 _LINK = "{} -> {}.{}"
-
-
-@dataclass(frozen=True)
-class ServedState:
-    """Whether the text on disk is the one that is served: "served", "opening", or "kept" where it cannot be opened.
-
-    It is the state of one worker; each of all `workers` opens the text by itself.
-    """
-
-    state: str
-    version: int
-    workers: int
-    problem: str = ""
 
 
 @dataclass(frozen=True)
@@ -75,41 +61,20 @@ class TableFacts:
 
 def build_overview(visit: Visit) -> Page:
     """The page for owners and auditors."""
-    catalog, file = visit.curator.catalog, CatalogFile(visit.curator.catalog.folder)
-    text, identity = "", file.identify()
-    try:
-        disk = file.read()
-        text, identity = disk.text, disk.identity
-        problems = examine_text(text, catalog.folder).problems
-    except (Refusal, Unavailable) as fault:
-        problems = (Refusal(fault.what, fault.why, fault.fix),)
+    catalog, served = visit.catalog, read_served_text(visit)
     promised = promises(catalog)
     filling = {
         "catalog": catalog,
-        "status": find_state(visit, identity),
-        "problems": problems,
-        "lines": mark_lines(text, problems),
+        "status": served,
+        "problems": served.problems,
+        "lines": mark_lines(served.text, served.problems),
         "tables": [_read_table(table, promised) for table in catalog.tables],
         "promised": _list_general(catalog, promised),
         "policies": {analyst.name: describe_policy(analyst.name, analyst.policy) for analyst in catalog.analysts},
-        "kept": file.list_kept(),
+        "kept": served.kept,
         "may_edit": visit.visitor.role is Role.OWNER,
     }
     return Page("catalog_overview.html", filling)
-
-
-def find_state(visit: Visit, identity: str) -> ServedState:
-    """Whether this worker serves the text with that hash. Why it does not is for the owner: it may be about rows."""
-    dataset, workers = visit.services.dataset, visit.services.settings.workers
-    with dataset.lease() as edition:
-        version = edition.curator.catalog.version
-        if edition.identity == identity:
-            return ServedState("served", version, workers)
-    problem = dataset.find_problem(identity)
-    if problem is None:
-        return ServedState("opening", version, workers)
-    why = problem if visit.visitor.role is Role.OWNER else "Its owner can see why."
-    return ServedState("kept", version, workers, why)
 
 
 def mark_lines(text: str, problems: Iterable[Refusal]) -> list[TextLine]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from adomnia.console.data.sql_text import choose_alias, quote_identifier
+from adomnia.explaining.sql_text import choose_alias, quote_identifier
 from adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity, Text
 
 if TYPE_CHECKING:

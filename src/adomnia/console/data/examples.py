@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from adomnia.console.data.candidates import Candidates, list_steps
 from adomnia.console.data.joins import find_join
 from adomnia.console.data.links import list_links
-from adomnia.console.data.sql_text import choose_alias, quote_identifier, quote_text
+from adomnia.explaining.sql_text import choose_alias, quote_identifier, quote_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

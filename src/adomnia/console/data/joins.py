@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from adomnia.console.data.sql_text import quote_identifier
 from adomnia.errors import Refusal
+from adomnia.explaining.sql_text import quote_identifier
 from adomnia.privacy.kinds import Identity, Text
 from adomnia.sql.rows.blocks import rows_of
 

@@ -17,13 +17,14 @@ from adomnia.console.data.joins import find_joins, offer_joins
 from adomnia.console.data.links import list_links
 from adomnia.console.data.protection import describe_protection, describe_row
 from adomnia.console.data.rows import make_up_rows, preview_rows, read_public_rows
-from adomnia.console.data.sql_text import address_of_question, quote_identifier
 from adomnia.console.data.tables import SEARCHED_FROM, find_tables, list_tables
 from adomnia.console.data.views import list_sources, open_view
+from adomnia.console.frame import show
+from adomnia.console.paying import address_of_question
 from adomnia.console.releases.release_lines import list_lines
 from adomnia.console.rendering import Page
-from adomnia.console.visits import show
 from adomnia.errors import Refusal
+from adomnia.explaining.sql_text import quote_identifier
 from adomnia.pricing.policies import sets_price
 from adomnia.privacy.amounts import show_down
 
@@ -32,10 +33,10 @@ if TYPE_CHECKING:
 
     from starlette.responses import Response
 
+    from adomnia.api.requests import Visit
     from adomnia.catalog.model import Analyst, Catalog, Table, View
     from adomnia.console.data.examples import Example
     from adomnia.console.data.rows import ShownRows
-    from adomnia.console.visits import Visit
 
 _AMOUNTS = tuple(Fraction(digit, 10**power) for power in range(1, 13) for digit in (5, 2, 1))
 _LARGEST_AMOUNT, _PART = Fraction(1, 4), 10  # an example costs at most a tenth of what there was
@@ -64,7 +65,7 @@ async def data_table(table: str, request: Request) -> Response:
 
 
 def _build_overview(visit: Visit, find: str) -> Page:
-    catalog, links = visit.curator.catalog, list_links(visit.curator.catalog)
+    catalog, links = visit.catalog, list_links(visit.catalog)
     lines = list_tables(catalog)
     filling = {
         "protection": describe_protection(catalog),
@@ -82,7 +83,7 @@ def _build_overview(visit: Visit, find: str) -> Page:
 
 
 def _build_table_page(visit: Visit, name: str) -> Page:
-    catalog = visit.curator.catalog
+    catalog = visit.catalog
     view = next((each for each in catalog.views if each.name.lower() == name.lower()), None)
     table = _find_table(catalog, name) if view is None else open_view(view, catalog)
     links = list_links(catalog)
@@ -120,7 +121,7 @@ def _find_table(catalog: Catalog, name: str) -> Table:
 
 def _show_rows(visit: Visit, table: Table, view: View | None) -> ShownRows | None:
     if table.public:
-        return read_public_rows(visit.curator, table)
+        return read_public_rows(visit, table)
     if view is not None:
         return None
     return preview_rows(visit.session, table) if visit.is_analyst else make_up_rows(table)
@@ -138,7 +139,7 @@ def _link(example: Example, price: str, asks: bool) -> QuestionLink:
 
 
 def _suggest_amount(visit: Visit) -> str:
-    analyst = visit.curator.catalog.analyst(visit.visitor.name) if visit.is_analyst else None
+    analyst = visit.catalog.analyst(visit.visitor.name) if visit.is_analyst else None
     return "" if analyst is None else choose_amount(analyst)
 
 

@@ -5,25 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from adomnia.console.data.sql_text import quote_identifier
+from adomnia.api.actions.public_rows import make_rows, read_public
 from adomnia.errors import Refusal
-from adomnia.options import CONFIDENCE
-from adomnia.plans.public_rows import PublicRows
-from adomnia.pricing.questions import Question
+from adomnia.explaining.sql_text import quote_identifier
 from adomnia.privacy.kinds import Quantity
-from adomnia.session.batch import plan_text
-from adomnia.session.mock import make_rows
-from adomnia.session.public import read_public_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pyarrow as pa
 
+    from adomnia.api.requests import Visit
     from adomnia.catalog.model import Table
     from adomnia.privacy.expressions import Column
     from adomnia.session.contract import Session
-    from adomnia.session.curator import Curator
 
 __all__ = ["RowHead", "ShownRows", "make_up_rows", "preview_rows", "read_public_rows", "show_table"]
 
@@ -70,15 +65,13 @@ def preview_rows(session: Session, table: Table) -> ShownRows:
     return ShownRows(_list_heads(columns), rows, hidden, says=" ".join(found.notes))
 
 
-def read_public_rows(curator: Curator, table: Table) -> ShownRows:
+def read_public_rows(visit: Visit, table: Table) -> ShownRows:
     """The first rows of a public table: read exactly, at no price."""
     columns = table.columns[:_MOST_COLUMNS]
     names = ", ".join(quote_identifier(column.name) for column in columns)
     text = f"SELECT {names} FROM {quote_identifier(table.name)} LIMIT {_READ}"  # noqa: S608 - names in quotes
     try:
-        plan = plan_text(Question(text), curator.catalog, CONFIDENCE)
-        assert isinstance(plan, PublicRows)  # noqa: S101 - all that is read is public
-        found = read_public_columns(plan, curator.engine, curator.catalog)
+        found = read_public(visit, text)
     except Refusal as refusal:
         return ShownRows((), (), 0, str(refusal))
     rows = zip(*(column.values for column in found), strict=True)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from adomnia.console.history.prices import count_cost
 from adomnia.errors import Refusal
+from adomnia.wire.amounts import count_cost
 from adomnia.work import spend
 
 if TYPE_CHECKING:

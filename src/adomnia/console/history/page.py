@@ -9,21 +9,21 @@ from urllib.parse import urlencode
 
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
 
+from adomnia.api.actions.answers import read_asked
 from adomnia.api.problems import status_of
-from adomnia.console.history.again import link_sharper
+from adomnia.console.frame import show
 from adomnia.console.history.index import histories_of
-from adomnia.console.history.prices import Paid, show_paid
+from adomnia.console.history.repeat_links import link_sharper
 from adomnia.console.paying import address_of_answer
+from adomnia.console.prices import Paid, show_paid
 from adomnia.console.rendering import Page
-from adomnia.console.visits import show
-from adomnia.session.batch import Batch
 
 if TYPE_CHECKING:
     from starlette.responses import Response
 
     from adomnia.api.access import Share
+    from adomnia.api.requests import Visit
     from adomnia.console.history.index import History, PastQuestion
-    from adomnia.console.visits import Visit
     from adomnia.errors import Refusal
 
 __all__ = ["HistoryRow", "Notice", "history", "list_rows", "show_history", "show_seconds"]
@@ -112,7 +112,7 @@ def list_rows(pasts: list[PastQuestion]) -> list[HistoryRow]:
             past.version,
             show_paid(past.cost),
             address_of_answer(past.request_id),
-            link_sharper(Batch.from_text(past.asked).questions[0]) if len(past.texts) == 1 else "",
+            link_sharper(read_asked(past.asked).questions[0]) if len(past.texts) == 1 else "",
         )
         for past in pasts
     ]

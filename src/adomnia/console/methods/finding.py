@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from adomnia.errors import Refusal
-from adomnia.explaining.method_reference import CHAPTERS
-from adomnia.explaining.methods import list_methods
+from adomnia.explaining.methods import CHAPTERS, list_methods
 from adomnia.methods.registry import METHODS
 
 if TYPE_CHECKING:

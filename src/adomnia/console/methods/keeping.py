@@ -13,14 +13,14 @@ from adomnia.explaining.surfaces import reword, reword_lines
 from adomnia.messages.surfaces import Surface
 from adomnia.pricing.policies import sets_price
 from adomnia.privacy.amounts import EPSILON_UNIT
-from adomnia.session.release_checks import check_release_name
+from adomnia.releases.checks import check_release_name
 from adomnia.sql.reading.creating import SCHEMA
 
 if TYPE_CHECKING:
+    from adomnia.api.requests import Visit
     from adomnia.console.ask.form import AskForm
     from adomnia.console.ask.price_view import PriceView
     from adomnia.console.methods.naming import Fields
-    from adomnia.console.visits import Visit
     from adomnia.methods.contract import Method
 
 __all__ = ["KEEP", "NAME", "Keeping", "check_keeping", "locate_keeping", "may_publish", "price_keeping", "read_keeping"]
@@ -53,7 +53,7 @@ def read_keeping(method: Method, fields: Fields) -> Keeping | None:
 
 def may_publish(visit: Visit) -> bool:
     """Whether the catalog lets this analyst publish; where a policy sets prices, nobody can."""
-    analyst = visit.curator.catalog.analyst(visit.visitor.name)
+    analyst = visit.catalog.analyst(visit.visitor.name)
     return analyst is not None and analyst.publish and not sets_price(analyst.policy)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, TypeAlias
 
-from adomnia.console.data.sql_text import put_in_quotes
+from adomnia.explaining.sql_text import put_in_quotes
 from adomnia.privacy.expressions import quote_name
 from adomnia.sql.reading.select_builder import is_one_name
 

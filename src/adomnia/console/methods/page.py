@@ -28,11 +28,11 @@ from adomnia.errors import Refusal
 from adomnia.pricing.deltas import NONE_NAMED
 
 if TYPE_CHECKING:
+    from adomnia.api.requests import Visit
     from adomnia.catalog.model import Catalog
     from adomnia.console.ask.pricing import PriceView
     from adomnia.console.methods.naming import Fields
     from adomnia.console.methods.writing import Written
-    from adomnia.console.visits import Visit
     from adomnia.methods.contract import Frame, Method
 
 __all__ = ["build_list_page", "build_method_page", "pay_for"]
@@ -65,7 +65,7 @@ def build_method_page(
     view: Any = None,  # noqa: ANN401 - for its own template
 ) -> Page:
     """The form of a method with what was typed in it; `refusal` is why it was not asked, `view` a free answer."""
-    catalog = visit.curator.catalog
+    catalog = visit.catalog
     written, problem = _write(method, fields)
     price = _price(visit, pay_for(written, fields))
     problem = problem or _locate(written, refusal) or _locate(written, _find_refusal(price))

@@ -6,26 +6,26 @@ from typing import TYPE_CHECKING
 
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
 
-from adomnia.api.routes.requests import run_in_pool
+from adomnia.api.requests import run_in_pool
 from adomnia.console.answers.view import build_answer_view
 from adomnia.console.forms import read_form
+from adomnia.console.frame import show
 from adomnia.console.methods.finding import require_method
 from adomnia.console.methods.keeping import locate_keeping, read_keeping
 from adomnia.console.methods.page import build_list_page, build_method_page, pay_for
 from adomnia.console.methods.prefilling import prefill, refit
 from adomnia.console.methods.writing import write_question
 from adomnia.console.paying import pay, pay_release
-from adomnia.console.visits import show
 from adomnia.errors import Refusal
 from adomnia.work import Work, limit
 
 if TYPE_CHECKING:
     from starlette.responses import Response
 
+    from adomnia.api.requests import Visit
     from adomnia.console.methods.naming import Fields
     from adomnia.console.methods.writing import Written
     from adomnia.console.rendering import Page
-    from adomnia.console.visits import Visit
     from adomnia.methods.contract import Method
     from adomnia.session.answer import Answer
 
@@ -43,7 +43,7 @@ async def method_form(name: str, request: Request) -> Response:
     sent = dict(request.query_params)
 
     def read(visit: Visit) -> Page:
-        method, catalog = require_method(name), visit.curator.catalog
+        method, catalog = require_method(name), visit.catalog
         fields = refit(method, sent, catalog) if sent else prefill(method, catalog)
         return build_method_page(visit, method, fields)
 
@@ -57,7 +57,7 @@ async def price_method(name: str, request: Request) -> Response:
 
     def read(visit: Visit) -> Page:
         method = require_method(name)
-        fields = refit(method, sent, visit.curator.catalog) if _USE in sent else sent
+        fields = refit(method, sent, visit.catalog) if _USE in sent else sent
         return build_method_page(visit, method, fields)
 
     return await show(request, read)

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from adomnia.console.frame import Purse, fill_purse
+from adomnia.api.actions.accounts import DATASET, account_name, list_accounts, read_dataset_account
+from adomnia.console.frame import RemainingBudget, describe_remaining
 from adomnia.explaining.balances import say_left, say_spent
-from adomnia.ledger.accounts import DATASET, account_name
 from adomnia.pricing.policies import terms
 from adomnia.privacy.amounts import show_down, show_up
 
 if TYPE_CHECKING:
+    from adomnia.api.requests import Visit
     from adomnia.catalog.model import Policy
     from adomnia.privacy.filters import Budget, Filter
-    from adomnia.session.curator import Curator
 
-__all__ = ["EVERYBODY", "AccountRow", "list_accounts", "name_account", "say_budget"]
+__all__ = ["EVERYBODY", "AccountRow", "list_rows", "name_account", "say_budget"]
 
 EVERYBODY = "all together"
 
@@ -27,7 +27,7 @@ class AccountRow:
 
     key: str
     name: str
-    purse: Purse
+    remaining: RemainingBudget
     answers: int
     budget: str
     spent: str
@@ -41,16 +41,16 @@ class AccountRow:
         return self.key == DATASET
 
 
-def list_accounts(curator: Curator) -> tuple[AccountRow, ...]:
+def list_rows(visit: Visit) -> tuple[AccountRow, ...]:
     """All accounts: analysts in the order of the catalog, and at the end all together."""
-    ledger, rows = curator.ledger, []
-    for analyst in curator.catalog.analysts:
-        account = ledger.account(analyst.name)
-        answers, costs = ledger.count_answers(analyst.name), terms(analyst.policy, account).says
-        rows.append(_describe(account_name(analyst.name), account, answers, say_policy(analyst.policy), costs))
+    rows = [
+        _describe(account_name(name), each.account, each.answers, say_policy(policy), terms(policy, each.account).says)
+        for each in list_accounts(visit)
+        for name, policy in [(each.analyst.name, each.analyst.policy)]
+    ]
     answers = sum(row.answers for row in rows)
     nobody = "What anybody pays is paid from here as well."
-    return (*rows, _describe(DATASET, ledger.account(), answers, "the dataset's own", nobody))
+    return (*rows, _describe(DATASET, read_dataset_account(visit), answers, "the dataset's own", nobody))
 
 
 def name_account(key: str) -> str:
@@ -78,7 +78,7 @@ def _describe(key: str, account: Filter, answers: int, policy: str, next_questio
     return AccountRow(
         key,
         name_account(key),
-        fill_purse(account),
+        describe_remaining(account),
         answers,
         say_budget(account.budget),
         say_spent(account),

@@ -7,20 +7,24 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
 from starlette.responses import RedirectResponse, Response
 
-from adomnia.api.access.login_attempts import LOGIN_FAILED
+from adomnia.api.actions.accounts import find_restored
+from adomnia.api.actions.passwords import LOGIN_FAILED
+from adomnia.api.actions.top_ups import top_up
 from adomnia.api.problems import status_of
-from adomnia.api.routes.requests import address_of, read_dataset, services_of, visitor_of
 from adomnia.console.forms import read_form
-from adomnia.console.owner.accounts import list_accounts
-from adomnia.console.owner.top_ups import TopUpForm, TopUpPreview, apply_top_up, preview_top_up
+from adomnia.console.frame import show
+from adomnia.console.owner.accounts import list_rows
+from adomnia.console.owner.top_ups import TopUpForm, TopUpPreview, preview_top_up
 from adomnia.console.rendering import Page
-from adomnia.console.visits import show
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
-    from adomnia.console.visits import Visit
+    from adomnia.api.requests import Visit
 
 _DONE = {"raised": "The budget is raised, in every worker at once. The ledger has an entry for it, with your reason."}
+_WRONG_PASSWORD = Refusal(
+    "The password", "is not right", "type the one that you sign in with; nothing was changed", code=LOGIN_FAILED
+)
 
 
 async def budgets(request: Request) -> Response:
@@ -30,36 +34,23 @@ async def budgets(request: Request) -> Response:
     return await show(request, lambda visit: _read(visit, form, done=done))
 
 
-async def top_up(request: Request) -> Response:
+async def raise_budget(request: Request) -> Response:
     """Show what a top-up would change; with the password, do it."""
     fields = await read_form(request)
     form = TopUpForm.from_fields(fields)
     if "password" not in fields:
         return await show(request, lambda visit: _preview(visit, form))
     try:
-        await check_password(request, fields["password"])
-        await read_dataset(request, None, lambda curator: apply_top_up(curator, form, fields.get("seen", "")))
+        await top_up(request, None, form.read(), fields.get("seen", ""), fields["password"])
     except Refusal as refusal:
-        problem = refusal
+        problem = _WRONG_PASSWORD if refusal.code == LOGIN_FAILED else refusal
         return await show(request, lambda visit: _preview(visit, form, problem))
     return RedirectResponse("/owner/budgets?done=raised", 303)
 
 
-async def check_password(request: Request, password: str) -> None:
-    """Refuse unless whoever is signed in knows their password; a wrong one counts as a sign-in that failed."""
-    services, name, address = services_of(request), visitor_of(request).name, address_of(request)
-    try:
-        await services.password_pool.run(address, lambda: services.access.check_password(name, password, address))
-    except Refusal as refusal:
-        if refusal.code != LOGIN_FAILED:
-            raise
-        fix = "type the one that you sign in with; nothing was changed"
-        raise Refusal("The password", "is not right", fix, code=LOGIN_FAILED) from None
-
-
 def _preview(visit: Visit, form: TopUpForm, problem: Refusal | None = None) -> Page:
     try:
-        return _read(visit, form, preview_top_up(visit.curator, form), problem)
+        return _read(visit, form, preview_top_up(visit, form), problem)
     except Refusal as refusal:
         return _read(visit, form, problem=problem or refusal)
 
@@ -68,8 +59,8 @@ def _read(
     visit: Visit, form: TopUpForm, preview: TopUpPreview | None = None, problem: Refusal | None = None, done: str = ""
 ) -> Page:
     filling = {
-        "accounts": list_accounts(visit.curator),
-        "restored": visit.curator.ledger.restored(),
+        "accounts": list_rows(visit),
+        "restored": find_restored(visit),
         "form": form,
         "preview": preview,
         "problem": problem,

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from adomnia.accounting.meaning import posterior
+from adomnia.api.actions.accounts import list_coalitions
 from adomnia.console.owner.meaning import PRIOR, ChanceMeaning, explain_amounts
-from adomnia.explaining.promises import coalitions, describe_coalition, format_probability, list_sizes
+from adomnia.explaining.promises import format_probability, list_sizes
 from adomnia.privacy.amounts import show_down, show_up
-from adomnia.session.previewing import add_previews
-from adomnia.session.release_charges import list_charges
 
 if TYPE_CHECKING:
+    from adomnia.api.requests import Visit
     from adomnia.catalog.model import Catalog
     from adomnia.explaining.promises import Coalition
-    from adomnia.session.curator import Curator
 
 __all__ = ["CoalitionRow", "Collusion", "report_collusion"]
 
@@ -42,13 +41,11 @@ class Collusion:
     meaning: ChanceMeaning
 
 
-def report_collusion(curator: Curator) -> Collusion:
+def report_collusion(visit: Visit) -> Collusion:
     """Report on the budgets as they are now, top-ups included."""
-    catalog = _with_top_ups(curator)
-    releases = tuple(add_previews(list_charges(curator.ledger), catalog).values())
-    found = coalitions(catalog, releases)
+    found, verdict, catalog = list_coalitions(visit)
     listed = [one for one in found if one.size in list_sizes(len(found))]
-    verdict, most = describe_coalition(catalog, releases), found[-1]
+    most = found[-1]
     return Collusion(
         tuple(_describe(one, len(found), catalog) for one in listed),
         show_down(catalog.budget.epsilon),
@@ -56,13 +53,6 @@ def report_collusion(curator: Curator) -> Collusion:
         verdict.warning,
         explain_amounts(most.epsilon, most.delta),
     )
-
-
-def _with_top_ups(curator: Curator) -> Catalog:
-    """The catalog with the budgets of the ledger, to which owners may have added."""
-    ledger, catalog = curator.ledger, curator.catalog
-    analysts = tuple(replace(each, budget=ledger.account(each.name).budget) for each in catalog.analysts)
-    return replace(catalog, budget=ledger.account().budget, analysts=analysts)
 
 
 def _describe(one: Coalition, number: int, catalog: Catalog) -> CoalitionRow:

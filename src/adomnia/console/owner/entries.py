@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from adomnia.api.ledger_view import find_answer
+from adomnia.api.actions.accounts import DATASET
 from adomnia.console.owner.accounts import name_account
-from adomnia.ledger.accounts import DATASET
+from adomnia.console.prices import Paid
 from adomnia.privacy.amounts import show_up
 
 if TYPE_CHECKING:
     from adomnia.api.ledger_view import Amounts, LedgerEntry
-    from adomnia.ledger.records import Records
 
 __all__ = ["KINDS", "EntryKind", "EntryRow", "describe_entry"]
 
@@ -40,16 +39,6 @@ KINDS = {
 
 
 @dataclass(frozen=True)
-class PaidAmount:
-    """An amount in its own currency, with what was paid in delta beside it."""
-
-    sign: str
-    word: str
-    amount: str
-    delta: str
-
-
-@dataclass(frozen=True)
 class EntryRow:
     """What a page shows of an entry."""
 
@@ -59,21 +48,21 @@ class EntryRow:
     kind: EntryKind
     says: str
     request_id: str
-    paid: PaidAmount | None
-    own_total: PaidAmount | None
-    whole_total: PaidAmount | None
+    paid: Paid | None
+    own_total: Paid | None
+    whole_total: Paid | None
     hash: str
 
 
-def describe_entry(records: Records, entry: LedgerEntry) -> EntryRow:
-    """The row of an entry; of a debit it says which entry keeps the answer."""
+def describe_entry(entry: LedgerEntry, kept: int | None) -> EntryRow:
+    """The row of an entry; `kept` is the number of the one that keeps the answer of a debit, if there is one."""
     own = next((total for account, total in entry.totals.items() if account != DATASET), None)
     return EntryRow(
         entry.sequence,
         entry.at,
         _name_payer(entry),
         KINDS[entry.kind],
-        _say(records, entry),
+        _say(entry, kept),
         entry.request_id or "",
         _count(entry.cost),
         _count(own) if entry.kind == "reserve" else None,
@@ -88,12 +77,11 @@ def _name_payer(entry: LedgerEntry) -> str:
     return name_account(next(iter(entry.budgets))) if entry.kind == "top-up" else "owner"
 
 
-def _say(records: Records, entry: LedgerEntry) -> str:
+def _say(entry: LedgerEntry, kept: int | None) -> str:
     match entry.kind:
         case "reserve":
-            answer = find_answer(records, entry.sequence)
-            kept = "no answer is kept" if answer is None else f"answer kept as {answer}"
-            return kept if DATASET in entry.totals else f"seen of another, {kept}"
+            says = "no answer is kept" if kept is None else f"answer kept as {kept}"
+            return says if DATASET in entry.totals else f"seen of another, {says}"
         case "top-up" | "open":
             return _say_budgets(entry)
         case "restored":
@@ -118,11 +106,11 @@ def _say_budget(amounts: Amounts | None) -> str:
     return " and ".join(f"{sign} {show_up(Fraction(amount))}" for sign, amount in parts if amount and Fraction(amount))
 
 
-def _count(amounts: Amounts | None) -> PaidAmount | None:
+def _count(amounts: Amounts | None) -> Paid | None:
     """Amounts in epsilon, if all was paid in that, or in rho."""
     if amounts is None:
         return None
     delta = show_up(Fraction(amounts.delta)) if Fraction(amounts.delta) else ""
     if amounts.epsilon is not None:
-        return PaidAmount("ε", "epsilon", show_up(Fraction(amounts.epsilon)), delta)
-    return PaidAmount("ρ", "rho", show_up(Fraction(amounts.rho or 0)), delta)
+        return Paid("ε", "epsilon", show_up(Fraction(amounts.epsilon)), delta)
+    return Paid("ρ", "rho", show_up(Fraction(amounts.rho or 0)), delta)

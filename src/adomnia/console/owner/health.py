@@ -6,18 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from adomnia.api.access import Role
-from adomnia.api.ledger_stamps import VERIFIED, LedgerStamp, read_stamp
+from adomnia.api.actions.ledger_pages import check_chain, find_trouble
 from adomnia.console.words import show_count, show_time
 from adomnia.errors import Refusal
-from adomnia.ledger.chain import Head
-from adomnia.ledger.journal import check_anchor, find_newest, is_on_chain
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from adomnia.api.requests import Visit
     from adomnia.api.running.metrics import QuestionCounts
-    from adomnia.console.visits import Visit
-    from adomnia.ledger import Ledger
 
 __all__ = ["Sign", "list_signs"]
 
@@ -41,13 +36,17 @@ def list_signs(visit: Visit, counts: QuestionCounts) -> tuple[Sign, ...]:
 
 
 def _ledger_sign(visit: Visit) -> Sign:
-    trouble, folder = visit.curator.ledger.trouble, visit.curator.catalog.folder
+    trouble = find_trouble(visit)
     if trouble is not None:
         return Sign("Ledger", BAD, "Nothing can be paid for", (str(trouble),))
     try:
-        newest, last = _look_at_chain(visit.curator.ledger, folder)
+        newest, last, is_same = check_chain(visit)
     except Refusal as refusal:
         return Sign("Ledger", BAD, "Not sound", (str(refusal),))
+    if last is not None and not is_same:
+        why = f"is not the one that was verified {show_time(last.at)} UTC: entry {last.entries} is another"
+        fix = "verify it, and compare it with a head or a backup that you keep elsewhere"
+        return Sign("Ledger", BAD, "Not sound", (str(Refusal("The ledger", why, fix)),))
     entries = "1 entry" if newest.sequence == 1 else f"{show_count(newest.sequence)} entries"
     if last is None:
         return Sign("Ledger", UNKNOWN, entries, ("Never verified on this machine",), newest.hash)
@@ -56,23 +55,6 @@ def _ledger_sign(visit: Visit) -> Sign:
     newer = newest.sequence - last.entries
     since = f", {show_count(newer)} newer since" if newer else ""
     return Sign("Ledger", GOOD, f"Sound, {entries}", (f"Verified {show_time(last.at)} UTC{since}",), newest.hash)
-
-
-def _look_at_chain(ledger: Ledger, folder: Path) -> tuple[Head, LedgerStamp | None]:
-    """The newest entry, and what was verified last; refuse a ledger that lost what the anchor or that look had seen."""
-    last, anchor = (
-        read_stamp(folder, VERIFIED),
-        ledger.read_anchor(),
-    )  # before the entries: read after them, it could be ahead of them
-    with ledger.snapshot() as records:
-        newest = find_newest(records)
-        check_anchor(records, newest, anchor)
-        if last is not None and not last.problem and not is_on_chain(records, Head(last.entries, last.head)):
-            why = f"is not the one that was verified {show_time(last.at)} UTC: entry {last.entries} is another"
-            raise Refusal(
-                "The ledger", why, "verify it, and compare it with a head or a backup that you keep elsewhere"
-            )
-    return newest, last
 
 
 def _worker_sign(visit: Visit, counts: QuestionCounts) -> Sign:
@@ -84,7 +66,7 @@ def _worker_sign(visit: Visit, counts: QuestionCounts) -> Sign:
 
 
 def _catalog_sign(visit: Visit) -> Sign:
-    version, problem = f"Version {visit.curator.catalog.version}", visit.services.dataset.problem
+    version, problem = f"Version {visit.catalog.version}", visit.services.dataset.problem
     if problem is None:
         return Sign("Catalog", GOOD, f"{version}, no problem", ("What is on disk is what is served",))
     told = problem if visit.visitor.role is Role.OWNER else "Its owner sees why"

@@ -9,18 +9,18 @@ from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annota
 from starlette.responses import RedirectResponse, Response
 
 from adomnia.api.ledger_stamps import verify_ledger
-from adomnia.api.routes.requests import read_dataset
+from adomnia.api.requests import read_dataset
 from adomnia.console.forms import read_form
-from adomnia.console.owner.accounts import list_accounts
+from adomnia.console.frame import show
+from adomnia.console.owner.accounts import list_rows
 from adomnia.console.owner.collusion import report_collusion
 from adomnia.console.owner.health import list_signs
 from adomnia.console.owner.refusals import report_refusals
 from adomnia.console.rendering import Page
-from adomnia.console.visits import show
 from adomnia.errors import Refusal, Unavailable
 
 if TYPE_CHECKING:
-    from adomnia.console.visits import Visit
+    from adomnia.api.requests import Visit
 
 _BACK = frozenset({"/owner", "/owner/ledger"})
 
@@ -41,7 +41,7 @@ async def verify(request: Request) -> Response:
 def _read(visit: Visit) -> Page:
     counts, accounts, collusion = visit.services.metrics.read_questions(), None, None
     with suppress(Refusal, Unavailable):  # of a ledger that cannot be used: its sign says why
-        accounts, collusion = list_accounts(visit.curator), report_collusion(visit.curator)
+        accounts, collusion = list_rows(visit), report_collusion(visit)
     filling = {
         "signs": list_signs(visit, counts),
         "accounts": accounts,

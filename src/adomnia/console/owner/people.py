@@ -9,17 +9,17 @@ from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annota
 from starlette.responses import RedirectResponse, Response
 
 from adomnia.api.access import Role, TokenState
-from adomnia.api.models import link_record, token_record, user_record
+from adomnia.api.models import TokenReply, UserReply, link_record
 from adomnia.api.problems import status_of
+from adomnia.api.requests import run_in_pool, services_of
 from adomnia.api.routes.people import check_in_catalog, check_not_owner, create_link
-from adomnia.api.routes.requests import run_in_pool, services_of
 from adomnia.console.forms import read_form
+from adomnia.console.frame import show
 from adomnia.console.rendering import Page
-from adomnia.console.visits import show
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
-    from adomnia.console.visits import Visit
+    from adomnia.api.requests import Visit
 
 _DONE = {
     "role": "The role is changed, also for visits and tokens that are in use.",
@@ -123,12 +123,12 @@ async def _show(
     problem: Refusal | None = None,
 ) -> Response:
     def read(visit: Visit) -> Page:
-        access, catalog = visit.services.access, visit.curator.catalog
+        access, catalog = visit.services.access, visit.catalog
         users = access.users()
         names = {user.name for user in users}
-        tokens = [(token.user, token_record(token)) for token in access.tokens()]
+        tokens = [(token.user, TokenReply.record(token)) for token in access.tokens()]
         filling = {
-            "users": [user_record(user) for user in users],
+            "users": [UserReply.record(user) for user in users],
             "budgets": {analyst.name for analyst in catalog.analysts},
             "newcomers": [analyst.name for analyst in catalog.analysts if analyst.name not in names],
             "roles": [role for role in Role if role is not Role.OWNER],

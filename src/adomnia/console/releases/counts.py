@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from adomnia.console.data.sql_text import choose_alias, quote_identifier
+from adomnia.api.actions.releases import SCHEMA, list_keys
 from adomnia.errors import Refusal
-from adomnia.releases.tables import make_table
-from adomnia.sql.reading.creating import SCHEMA
+from adomnia.explaining.sql_text import choose_alias, quote_identifier
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from adomnia.session.answer import Answer
     from adomnia.session.askable import AskableRelease
 
-__all__ = ["ReleaseCount", "count_by", "list_keys", "read_keys", "write_count"]
+__all__ = ["ReleaseCount", "count_by", "read_keys", "write_count"]
 
 FIRST, SECOND = "by", "and"  # what the page calls the columns that it counts by
 
@@ -39,13 +38,6 @@ class ReleaseCount:
         if len(self.keys) == 1:
             return replace(self.answer, figure={"kind": "bars", "x": self.keys[0], "y": counted})
         return replace(self.answer, figure={"kind": "heat", "x": self.keys[1], "y": self.keys[0], "value": counted})
-
-
-def list_keys(release: AskableRelease) -> tuple[str, ...]:
-    """The columns that rows can be counted by: of numbers and days in bins, the bins."""
-    table = make_table(release.name, release.product)
-    keys = [column for column in table.columns if not table.shows_bins(column)]
-    return tuple(column.name for column in sorted(keys, key=table.columns.__getitem__))
 
 
 def read_keys(release: AskableRelease, asked: Mapping[str, str]) -> tuple[str, ...]:

@@ -7,27 +7,27 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
 from starlette.responses import Response
 
+from adomnia.api.actions.releases import pack_archive
 from adomnia.api.bodies import malformed_request
 from adomnia.api.free_work import ask_free
 from adomnia.api.replies import EncodedReply, PiecewiseResponse, encode_within
 from adomnia.api.reply_cache import CachedReply, ReplyKey
-from adomnia.api.routes.requests import services_of, visitor_of
+from adomnia.api.requests import services_of
 from adomnia.console.answers.drawing import STYLES, SVG, draw, draw_drawable
 from adomnia.console.answers.pages import figures_of
+from adomnia.console.frame import show
 from adomnia.console.releases.counts import count_by, read_keys
 from adomnia.console.releases.page import build_list_page, build_release_page
 from adomnia.console.releases.pairs import assess, draw_pairs
 from adomnia.console.releases.release_lines import open_for
-from adomnia.console.visits import Visit, show
 from adomnia.errors import Refusal
-from adomnia.releases.archive import pack_archive
 from adomnia.wire.releases import ZIP
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from adomnia.api.requests import Visit
     from adomnia.session.askable import AskableRelease
-    from adomnia.session.curator import Curator
 
 __all__ = ["archive", "figure", "quality", "release", "releases"]
 
@@ -74,11 +74,11 @@ async def _send_figure(name: str, request: Request, paint: Callable[[AskableRele
     look = asked.get("theme", "light"), asked.get("size", "wide")
     if look not in STYLES:
         raise malformed_request("The fields theme and size", "name no figure: they are light or dark, wide or narrow")
-    services, visitor, kept = services_of(request), visitor_of(request), figures_of(request)
+    kept = figures_of(request)
 
-    def work(curator: Curator) -> bytes:
-        opened = open_for(Visit(services, visitor, curator), name)
-        key = ReplyKey(visitor.name, opened.about.get("receipt", ""), str(request.url)[:_LONGEST])
+    def work(visit: Visit) -> bytes:
+        opened = open_for(visit, name)
+        key = ReplyKey(visit.visitor.name, opened.about.get("receipt", ""), str(request.url)[:_LONGEST])
         found = kept.get(key)
         if found is not None:
             return found.body[0]
@@ -92,11 +92,11 @@ async def _send_figure(name: str, request: Request, paint: Callable[[AskableRele
 
 async def archive(name: str, request: Request) -> Response:
     """The files of a release as one: Parquet, CSV, release.json and README."""
-    services, visitor = services_of(request), visitor_of(request)
+    memory = services_of(request).answer_memory
 
-    def work(curator: Curator) -> tuple[EncodedReply, str]:
-        opened = open_for(Visit(services, visitor, curator), name)
-        return encode_within(services.answer_memory, lambda: [pack_archive(opened)], ZIP), opened.name
+    def work(visit: Visit) -> tuple[EncodedReply, str]:
+        opened = open_for(visit, name)
+        return encode_within(memory, lambda: [pack_archive(opened)], ZIP), opened.name
 
     found = await ask_free(request, None, work, None)
     if isinstance(found, Response):

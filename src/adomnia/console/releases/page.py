@@ -6,23 +6,24 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
+from adomnia.api.actions.releases import list_keys
 from adomnia.console.answers.drawing import STYLES, Chart, describe_chart, describe_drawable
 from adomnia.console.answers.view import build_answer_view
 from adomnia.console.data.columns import ValueList, list_values
 from adomnia.console.data.rows import show_table
-from adomnia.console.data.sql_text import address_of_question
-from adomnia.console.releases.counts import FIRST, SECOND, count_by, list_keys, read_keys
+from adomnia.console.paying import address_of_question
+from adomnia.console.releases.counts import FIRST, SECOND, count_by, read_keys
 from adomnia.console.releases.pairs import assess, draw_pairs
 from adomnia.console.releases.release_lines import EVERYBODY, address_of_release, list_lines, open_for
 from adomnia.console.rendering import Page
 from adomnia.methods.registry import METHODS
-from adomnia.session.released import describe_origin
+from adomnia.releases.answering import describe_origin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from adomnia.api.requests import Visit
     from adomnia.console.releases.counts import ReleaseCount
-    from adomnia.console.visits import Visit
     from adomnia.releases.quality_report import Quality
     from adomnia.session.askable import AskableRelease
     from adomnia.statistics.products import Attribute
@@ -46,7 +47,7 @@ class ColumnLine:
 def build_list_page(visit: Visit) -> Page:
     """All releases that the visitor may read, and how one is made."""
     makers = [method for method in METHODS.values() if method.chapter == "releases"]
-    analyst = visit.curator.catalog.analyst(visit.visitor.name) if visit.is_analyst else None
+    analyst = visit.catalog.analyst(visit.visitor.name) if visit.is_analyst else None
     filling = {
         "lines": list_lines(visit),
         "methods": makers,

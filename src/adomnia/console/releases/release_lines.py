@@ -6,16 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from adomnia.api.actions.releases import list_releases, open_release
 from adomnia.errors import Refusal
-from adomnia.session.askable import make_askable
-from adomnia.session.releasing import find_release, list_releases
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from adomnia.console.visits import Visit
+    from adomnia.api.requests import Visit
+    from adomnia.releases.store import ReleaseEntry
     from adomnia.session.askable import AskableRelease
-    from adomnia.session.release_store import ReleaseEntry
 
 __all__ = ["ReleaseLine", "address_of_release", "list_lines", "open_for"]
 
@@ -39,15 +36,13 @@ class ReleaseLine:
 
 def list_lines(visit: Visit) -> tuple[ReleaseLine, ...]:
     """All that a visitor may read, the newest first; of those of analysts, an owner sees what is published."""
-    return tuple(_describe(entry) for entry in reversed(_list_entries(visit)))
+    return tuple(_describe(entry) for entry in reversed(list_releases(visit)))
 
 
 def open_for(visit: Visit, name: str) -> AskableRelease:
     """A release that a visitor may read; a Refusal where there is none of that name."""
     try:
-        if visit.is_analyst:
-            return visit.session.open_release(name)
-        return make_askable(find_release(visit.curator.dataset, name, None))
+        return open_release(visit, name)
     except Refusal as refusal:
         if refusal.code != "unknown_release":
             raise
@@ -58,10 +53,6 @@ def open_for(visit: Visit, name: str) -> AskableRelease:
 def address_of_release(name: str, part: str = "") -> str:
     """The page of a release, or a file of it."""
     return f"/releases/{quote(name, safe='')}{part}"
-
-
-def _list_entries(visit: Visit) -> Sequence[ReleaseEntry]:
-    return visit.session.releases() if visit.is_analyst else list_releases(visit.curator.dataset, None)
 
 
 def _describe(entry: ReleaseEntry) -> ReleaseLine:

@@ -4,7 +4,7 @@
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from adomnia.catalog.lakes import SPARK_CATALOG
+from adomnia.catalog.model import SPARK_CATALOG
 from adomnia.engines.spark.dialect import READABLE, SPARK
 from adomnia.errors import Refusal, Unavailable
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from adomnia.catalog.lakes import is_in_spark
-from adomnia.catalog.model import EngineChoice, Place, Table
+from adomnia.catalog.model import EngineChoice, Place, Table, is_in_spark
 from adomnia.engines.contract import index_name
 from adomnia.engines.index import TableSource
 from adomnia.engines.index.columns import categories_name

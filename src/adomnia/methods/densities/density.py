@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.messages.notes import NoteTemplate
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.column_bins import ColumnBins, split_finely
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
-from adomnia.methods.fresh_noise import variance_of
 from adomnia.methods.parts.densities.bandwidth import choose
 from adomnia.methods.parts.densities.density_by_rate import DensityByRate
 from adomnia.methods.parts.densities.sampling import require_one_row
@@ -24,6 +24,9 @@ _COMPETING = 3  # widths that the noise chooses among: the chosen one, half of i
 _MOST_CELLS = 512
 
 _CROSS_VALIDATION, _RATE = "cross-validation", "rate"
+
+
+_CHOSEN = NoteTemplate("bins_by_data", "The noisy data chose {bins} bin{bins:s}.")
 
 
 @dataclass(frozen=True)
@@ -49,10 +52,9 @@ class Density(SingleRound):
 
     def tabulate(self, *measured: Measured) -> ResultTable:
         (counted,) = measured
-        sizes = choose(counted.values.astype(np.float64), self.cells.widths, variance_of(counted.noise))
+        sizes = choose(counted.values.astype(np.float64), self.cells.widths, counted.noise.cumulants.variance)
         found = NoisyShares(counted.values, sizes, counted.noise, sampled=True)
-        chosen = f"The noisy data chose {len(sizes)} bin{'s' * (len(sizes) > 1)}."
-        return describe_density(found, self.cells, sizes, chosen, _COMPETING)
+        return describe_density(found, self.cells, sizes, _CHOSEN(bins=len(sizes)), _COMPETING)
 
 
 def _build(frame: Frame, arguments: Arguments) -> Density | DensityByRate:

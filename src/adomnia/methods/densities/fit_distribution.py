@@ -7,14 +7,15 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.distributions.projections import project
+from adomnia.distributions.simulations import draw_again
+from adomnia.messages.notes import NoteTemplate, define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.column_bins import BREAKS, ColumnBins, bins_parameter, choose_bins, split_finely
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
-from adomnia.methods.fresh_noise import draw_again, variance_of
 from adomnia.methods.parts.densities.censored import Censored, Fits
 from adomnia.methods.parts.densities.laws import LAWS, Family
 from adomnia.methods.parts.densities.sampling import ABOUT_PEOPLE, require_one_row
-from adomnia.methods.parts.densities.shares import project
 from adomnia.methods.simulations import count_simulations
 from adomnia.methods.table_limits import demand_few_tables
 from adomnia.noise.afterwards import follow
@@ -32,10 +33,18 @@ _CLEAR = 3.0  # standard deviations of the noise that the number of rows must ex
 _MOST_ROWS = 2**53
 _LEAST_MEAN = 0.1  # standard deviations above 0 that the fit of a positive law starts at: noise may put it below
 
-_OPEN = "The outer bins are open: values beyond the bounds count as censored there."
-_LARGEST = "maximum is what the largest of as many values is about: one of them lies above it on average."
-_LAW = "All figures take the law for granted; fit_p_value is small where the histogram speaks against it."
-_NO_REPLY = "No reply: {}. Ask with a larger price, or with breaks that divide the values into more bins."
+_OPEN = define_note("outer_bins_open", "The outer bins are open: values beyond the bounds count as censored there.")
+_LARGEST = define_note(
+    "largest_of_many", "maximum is what the largest of as many values is about: one of them lies above it on average."
+)
+_LAW = define_note(
+    "law_taken_for_granted",
+    "All figures take the law for granted; fit_p_value is small where the histogram speaks against it.",
+)
+_NO_REPLY = NoteTemplate(
+    "fit_without_reply",
+    "No reply: {problem}. Ask with a larger price, or with breaks that divide the values into more bins.",
+)
 
 
 @dataclass(frozen=True)
@@ -67,9 +76,10 @@ class FitDistribution(SingleRound):
             labels={"term": fitted.terms},
             estimates={"estimate": Estimate(fitted.values, fitted.interval, "fit to a noisy histogram")},
             facts={"standard_error": fitted.standard_errors, "fit_p_value": fitted.fit_p_values},
-            notes=(ABOUT_PEOPLE, _OPEN, _LARGEST, _LAW, *([_NO_REPLY.format(problem)] if problem else [])),
+            notes=(ABOUT_PEOPLE, _OPEN, _LARGEST, _LAW, *([_NO_REPLY(problem=problem)] if problem else [])),
             figure={"kind": "points", "x": "term", "y": "estimate", "scales": "own"},
             model={"law": self.law, "point": [] if problem else fitted.point.tolist()},
+            about="population",
         )
 
 
@@ -82,7 +92,7 @@ class Fitted:
         self._counts = measured.values.astype(np.float64)
         self._mean, self._unit = _binned_moments(self._counts, bins)
         edges = np.array(bins.upper[:-1]) / self._unit
-        self._model = Censored(law, edges, variance_of(measured.noise))
+        self._model = Censored(law, edges, measured.noise.cumulants.variance)
 
     @cached_property
     def problem(self) -> str:
@@ -181,7 +191,7 @@ def _binned_moments(counts: Floats, bins: ColumnBins) -> tuple[float, float]:
     """About the mean and the standard deviation, from the middles of bins."""
     middles, widths = (np.array(bins.lower) + np.array(bins.upper)) / 2, bins.widths
     total = counts.sum()
-    shares = project(counts, np.ones(len(counts))) / total if total > 0 else widths / widths.sum()
+    shares = project(counts, np.asarray(total)) / total if total > 0 else widths / widths.sum()
     mean = float(shares @ middles)
     return mean, float(np.sqrt(shares @ ((middles - mean) ** 2 + widths**2 / 12)))
 

@@ -5,19 +5,24 @@ from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
+from adomnia.messages.notes import Note, define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.column_bins import BREAKS, ColumnBins, bins_parameter, choose_bins
 from adomnia.methods.contract import BY, INFERENCE, Arguments, Factor, Frame, Method, Parameter
 from adomnia.methods.parts.densities.sampling import ABOUT_DATA, require_one_row
 from adomnia.methods.parts.densities.shares import NoisyShares
+from adomnia.methods.parts.densities.spreading import NOBODY
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
-from adomnia.statistics.contract import Bounds, Estimate, Measured, ResultTable
+from adomnia.statistics.contract import Bounds, Estimate, Measured, ResultTable, name_about
 from adomnia.statistics.scaled import in_steps
 
-_OUTSIDE = "What lies outside the bins is counted in the outer ones."
+_OUTSIDE = define_note("outside_in_outer_bins", "What lies outside the bins is counted in the outer ones.")
 _PICTURE = {"kind": "bars", "x_from": "x_from", "x_to": "x_to", "y": "density"}
-_NOBODY = "No rows are seen above the noise: the density is that of rows spread evenly."
+_ABOUT = define_note(
+    "histogram_about",
+    "Intervals of counts are about the people in the data, those of densities about the population.",
+)
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,7 @@ class HistogramOfColumn(SingleRound):
                 "count": replace(in_steps(counted, Fraction(1), "noisy count"), unsigned=True),
                 "density": density_of(found, self.bins),
             },
-            notes=(*self._notes, *([_NOBODY] if found.total <= 0 else [])),
+            notes=(*self._notes, *([NOBODY] if found.total <= 0 else [])),
             figure={
                 "kind": "bars",
                 "x_from": "x_from",
@@ -60,12 +65,12 @@ class HistogramOfColumn(SingleRound):
                 "y": "density",
                 "x_title": self.bins.column.name,
             },
+            about={"density": name_about(population=self.sampled)},
         )
 
     @property
-    def _notes(self) -> tuple[str, ...]:
-        about = "Intervals of counts are about the people in the data, those of densities about the population."
-        return (about if self.sampled else ABOUT_DATA, _OUTSIDE)
+    def _notes(self) -> tuple[Note, ...]:
+        return (_ABOUT if self.sampled else ABOUT_DATA, _OUTSIDE)
 
 
 def density_of(shares: NoisyShares, bins: ColumnBins) -> Estimate:

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import SingleRound, keys_of
 from adomnia.methods.contract import BY, INFERENCE, Arguments, BadArgument, Factor, Frame, Method
 from adomnia.methods.describe.crosstab import COLUMN, ROW, read_factors
-from adomnia.methods.parts.describe.error_laws import noise_cumulants
 from adomnia.methods.parts.describe.inference import describe_inference, read_inference
 from adomnia.methods.parts.describe.noisy_ratios import NoisyRatio
 from adomnia.methods.simulations import count_simulations
@@ -20,7 +20,7 @@ from adomnia.noise.afterwards import follow
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.privacy.scans import Rows
-from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, ResultTable
+from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, ResultTable, name_about
 
 _STRENGTHS = 24  # that are tried
 _DRAWS = 500  # tables of each
@@ -28,6 +28,7 @@ _MOST_ROWS = 2**40  # of a table that is drawn
 _MOST_CELLS = 400
 _PAIR = 2
 _TINY = 1e-9
+_SIMULATED = define_note("v_simulated", "Intervals of V and of contingency are simulated.")
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,9 @@ class Association(SingleRound):
         return ResultTable(
             {"measure": tuple(measures)},
             {"estimate": stack_estimates(list(measures.values()))},
-            (describe_inference(population=self.population), "Intervals of V and of contingency are simulated."),
+            (describe_inference(population=self.population), _SIMULATED),
             {"kind": "points", "x": "measure", "y": "estimate"},
+            about=name_about(population=self.population),
         )
 
 
@@ -82,7 +84,7 @@ class NoisyTable:
 
     @cached_property
     def _noise(self) -> float:
-        return noise_cumulants(self.measured)[0]
+        return self.measured.noise.continuous.cumulants.variance
 
     @cached_property
     def _smaller(self) -> int:
@@ -121,7 +123,7 @@ class NoisyTable:
         else:
             drawn = np.broadcast_to(self._rows * flat[:, None, :], size)
         scale = np.sqrt(self._noise)
-        laplace = noise_cumulants(self.measured)[1] > 0
+        laplace = self.measured.noise.continuous.tails == "laplace"
         noise = random.laplace(0.0, scale / np.sqrt(2), size) if laplace else random.normal(0.0, scale, size)
         return self._chi_square((drawn + noise).reshape(*size[:2], *self.counts.shape))
 

@@ -9,12 +9,13 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 
+from adomnia.distributions.margins import deviations
+from adomnia.messages.notes import Note, NoteTemplate, define_note
 from adomnia.methods.analysis import Analysis, with_values
 from adomnia.methods.column_bins import ColumnBins, split_finely
 from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.describe.sample_and_aggregate import count_blocks
 from adomnia.methods.parts.describe.column_sums import MEAN, ColumnSums, column_vector
-from adomnia.methods.parts.describe.error_laws import deviations, noise_cumulants
 from adomnia.methods.parts.describe.inference import DATA
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price
@@ -33,8 +34,9 @@ _NEARLY_ALL = 0.9  # of the blocks: a box that holds fewer may have cut off a si
 _NARROWEST = 2  # steps of the grid between the ends of a box
 
 
-_NO_BOX = (
-    "The error to expect is that of the box which blocks agree on, and not known before; there may be no such box."
+_NO_BOX = define_note(
+    "box_unknown_before",
+    "The error to expect is that of the box which blocks agree on, and not known before; there may be no such box.",
 )
 
 
@@ -58,7 +60,7 @@ class CenterOfAttention(Analysis):
     share: Fraction
 
     @property
-    def caveats(self) -> tuple[str, ...]:
+    def caveats(self) -> tuple[Note, ...]:
         return (_NO_BOX,)
 
     @cached_property
@@ -123,25 +125,27 @@ class CenterOfAttention(Analysis):
         return self._build_table(nothing, [None] * len(self.columns), None, _NO_CENTRE)
 
     def _build_table(
-        self, estimate: Estimate, radii: Sequence[float | None], held: float | None, note: str
+        self, estimate: Estimate, radii: Sequence[float | None], held: float | None, note: Note
     ) -> ResultTable:
-        said = f"It is about what is computed in each of {self.blocks:,} blocks of people."
         return ResultTable(
             {"column": tuple(column.name for column in self.columns)},
             {"estimate": estimate},
-            (DATA, said, note),
+            (DATA, _BLOCKS(blocks=self.blocks), note),
             {"kind": "points", "x": "column", "y": "estimate"},
             {"radius": lambda: radii, "share": lambda: [held] * len(self.columns)},
         )
 
 
-_INSIDE = (
+_BLOCKS = NoteTemplate("centre_of_blocks", "It is about what is computed in each of {blocks:,} blocks of people.")
+_INSIDE = define_note(
+    "centre_of_box",
     "The centre is the average over the blocks whose results all lie in a box: radius is half of its width, and share "
-    "about how many of the blocks are in it. The others are left out."
+    "about how many of the blocks are in it. The others are left out.",
 )
-_NO_CENTRE = (
+_NO_CENTRE = define_note(
+    "no_centre",
     "There is no centre: no small box holds so many blocks that noise could not have made it up. More blocks, a higher "
-    "price, tighter bounds or a smaller share => help. It is paid all the same."
+    "price, tighter bounds or a smaller share => help. It is paid all the same.",
 )
 
 
@@ -157,7 +161,7 @@ def find_box(counts: Measured, wanted: float) -> Box | None:
     That chance is divided among all boxes of all sizes, so that choosing among them does not favour noise.
     """
     noisy = np.asarray(counts.values, dtype=np.float64)
-    variance, fourth = noise_cumulants(counts)
+    variance, fourth = counts.noise.continuous.cumulants
     sizes = list_boxes(noisy.shape)
     windows = [np.lib.stride_tricks.sliding_window_view(noisy, size) for size in sizes]
     alpha = _MISTAKEN / sum(prod(each.shape[: noisy.ndim]) for each in windows)

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import (
     BY,
@@ -23,7 +24,6 @@ from adomnia.methods.contract import (
 )
 from adomnia.methods.describe.frequencies import COUNTS_NOTE, note_shares
 from adomnia.methods.parts.describe.counted_shares import NoisyCounts
-from adomnia.methods.parts.describe.error_laws import noise_cumulants
 from adomnia.methods.parts.describe.inference import read_inference
 from adomnia.methods.parts.describe.weighted_counts import WEIGHTED_NOTE, WeightedCounts, weight_vector
 from adomnia.methods.sampling_weights import WEIGHT, read_weights
@@ -31,9 +31,11 @@ from adomnia.privacy.kinds import LATER
 from adomnia.privacy.queries import Aggregate, Query
 from adomnia.privacy.relations import Relation
 from adomnia.privacy.scans import Rows
-from adomnia.statistics.contract import Estimate, Floats, Measured, ResultTable
+from adomnia.statistics.contract import Estimate, Floats, Measured, ResultTable, name_about
 
 ALL = "(all)"
+_MARGINS = define_note("margins", f"Rows and columns called {ALL} are margins.")
+_SHARES = ("share", "row_share", "column_share")
 _MOST_CELLS = 10_000
 
 
@@ -49,7 +51,7 @@ class Crosstab(SingleRound):
 
     tag: ClassVar[str] = "Crosstab"
     name: ClassVar[str] = "crosstab"
-    error_columns: ClassVar[tuple[str, ...]] = ("count", "share", "row_share", "column_share")
+    error_columns: ClassVar[tuple[str, ...]] = ("count", *_SHARES)
     relation: Relation
     by: tuple[Factor, ...]
     row: Factor
@@ -67,7 +69,7 @@ class Crosstab(SingleRound):
     def tabulate(self, *measured: Measured) -> ResultTable:
         cells = self._read(measured[0])
         columns: dict[str, Estimate] = {"count": cells[0].estimate()}
-        for name, whole in zip(("share", "row_share", "column_share"), cells[1:], strict=True):
+        for name, whole in zip(_SHARES, cells[1:], strict=True):
             share = cells[0].share_of(whole, population=self.population)  # type: ignore[arg-type]  # of the same kind
             columns[name] = share.estimate("noisy count / noisy count of the whole")
         pairs = list(product(*((*map(str, factor.levels), ALL) for factor in (self.row, self.column))))
@@ -78,15 +80,16 @@ class Crosstab(SingleRound):
                 COUNTS_NOTE,
                 *([] if self.weights is None else [WEIGHTED_NOTE]),
                 note_shares(population=self.population),
-                f"Rows and columns called {ALL} are margins.",
+                _MARGINS,
             ),
             {"kind": "heat", "x": "column", "y": "row", "value": "count"},
+            about=dict.fromkeys(_SHARES, name_about(population=self.population)),
         )
 
     def _read(self, measured: Measured) -> tuple["NoisyCounts | WeightedCounts", ...]:
         """The cells with their margins, and the wholes that each is a part of: the table, its row, its column."""
         if self.weights is None:
-            counts, law = np.asarray(measured.values, dtype=np.float64), noise_cumulants(measured)
+            counts, law = np.asarray(measured.values, dtype=np.float64), measured.noise.continuous.cumulants
             tables = _list_wholes(_with_margins(counts)), _list_wholes(_with_margins(np.ones_like(counts)))
             return tuple(NoisyCounts(values, cells, law) for values, cells in zip(*tables, strict=True))
         found = WeightedCounts.of(measured, self.weights, population=self.population)

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, INFERENCE, Arguments, Factor, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.parts.describe.bins import EqualBins
-from adomnia.methods.parts.describe.error_laws import noise_cumulants
 from adomnia.methods.parts.describe.inference import describe_inference, read_inference
 from adomnia.methods.simulations import count_simulations
 from adomnia.noise.afterwards import follow
@@ -18,8 +18,12 @@ from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.privacy.scans import Rows
 from adomnia.statistics.brackets import isotonic
-from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, ResultTable
+from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, ResultTable, name_about
 
+_BAND = define_note(
+    "curve_in_band",
+    "All intervals of a curve hold at once, however many there are: they are its band, which is simulated.",
+)
 _DRAWS = 1000
 _MOST_ROWS = 2**40  # that are drawn again
 
@@ -59,9 +63,10 @@ class Ecdf(SingleRound):
             {"estimate": curve.estimate()},
             (
                 describe_inference(population=self.population),
-                "All intervals of a curve hold at once, however many there are: they are its band, which is simulated.",
+                _BAND,
             ),
             {"kind": "steps", "x": "x", "y": "estimate"},
+            about=name_about(population=self.population),
         )
 
 
@@ -97,7 +102,7 @@ class Curve:
 
     def _farthest(self) -> Floats:
         """How far curves that are drawn again lie from the one that they are drawn from."""
-        variance, fourth = noise_cumulants(self.measured)
+        variance, fourth = self.measured.noise.continuous.cumulants
         counts, random = self._counts, follow([self.measured.values], "ecdf")
         rows = int(np.clip(counts.sum(), 1, _MOST_ROWS))
         rises = np.diff(np.clip(isotonic(self._raw(counts)), 0.0, 1.0), prepend=0.0)

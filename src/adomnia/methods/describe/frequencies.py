@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.messages.notes import Note, define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, INFERENCE, Arguments, Factor, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.parts.describe.counted_shares import NoisyCounts
-from adomnia.methods.parts.describe.error_laws import noise_cumulants
 from adomnia.methods.parts.describe.inference import read_inference
 from adomnia.methods.parts.describe.noisy_ratios import NoisyRatio
 from adomnia.methods.parts.describe.weighted_counts import WEIGHTED_NOTE, WeightedCounts, weight_vector
@@ -19,12 +19,15 @@ from adomnia.privacy.kinds import LATER
 from adomnia.privacy.queries import Aggregate, Query
 from adomnia.privacy.relations import Relation
 from adomnia.privacy.scans import Rows
-from adomnia.statistics.contract import Estimate, Measured, ResultTable
+from adomnia.statistics.contract import Estimate, Measured, ResultTable, name_about
 
-COUNTS_NOTE = "Counts are about the data."
+COUNTS_NOTE = define_note("counts_about_data", "Counts are about the data.")
 _SHARES = {
-    True: "Shares are about the population that the people are a sample of: intervals allow for sampling and noise.",
-    False: "Shares are about the data: intervals allow for noise alone.",
+    True: define_note(
+        "shares_about_population",
+        "Shares are about the population that the people are a sample of: intervals allow for sampling and noise.",
+    ),
+    False: define_note("shares_about_data", "Shares are about the data: intervals allow for noise alone."),
 }
 
 
@@ -62,6 +65,7 @@ class Frequencies(SingleRound):
             {"count": count, "share": share.estimate("noisy count / noisy count of all")},
             (COUNTS_NOTE, *weighted, note_shares(population=self.population)),
             {"kind": "bars", "x": "value", "y": "count"},
+            about={"share": name_about(population=self.population)},
         )
 
     def _read(self, measured: Measured) -> tuple[Estimate, NoisyRatio]:
@@ -69,13 +73,13 @@ class Frequencies(SingleRound):
         if self.weights is not None:
             found = WeightedCounts.of(measured, self.weights, population=self.population)
             return found.estimate(), found.share_of(found.whole, population=self.population)
-        counts, law = np.asarray(measured.values, dtype=np.float64), noise_cumulants(measured)
+        counts, law = np.asarray(measured.values, dtype=np.float64), measured.noise.continuous.cumulants
         counted = NoisyCounts(counts, np.ones(len(counts)), law)
         whole = NoisyCounts(np.full(len(counts), counts.sum()), np.full(len(counts), float(len(counts))), law)
         return counted.estimate(), counted.share_of(whole, population=self.population)
 
 
-def note_shares(*, population: bool) -> str:
+def note_shares(*, population: bool) -> Note:
     """What the intervals of shares are about."""
     return _SHARES[population]
 

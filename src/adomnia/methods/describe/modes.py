@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.messages.notes import NoteTemplate
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import (
     BY,
@@ -22,15 +23,16 @@ from adomnia.methods.contract import (
 from adomnia.methods.describe.frequencies import COUNTS_NOTE, note_shares
 from adomnia.methods.parts.describe.bins import EqualBins
 from adomnia.methods.parts.describe.counted_shares import NoisyCounts
-from adomnia.methods.parts.describe.error_laws import noise_cumulants
 from adomnia.methods.parts.describe.inference import read_inference
 from adomnia.privacy.keys import Key, Label
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.privacy.scans import Rows
-from adomnia.statistics.contract import Bounds, Estimate, Measured, ResultTable
+from adomnia.statistics.contract import Bounds, Estimate, Measured, ResultTable, name_about
 
-_SELECTED = "Intervals of counts and shares allow for the choice among {:,} candidates."
+_SELECTED = NoteTemplate(
+    "chosen_among", "Intervals of counts and shares allow for the choice among {candidates:,} candidates."
+)
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class Modes(SingleRound):
 
     def tabulate(self, *measured: Measured) -> ResultTable:
         counts = np.asarray(measured[0].values, dtype=np.float64)
-        law, many = noise_cumulants(measured[0]), len(counts)
+        law, many = measured[0].noise.continuous.cumulants, len(counts)
         chosen = np.argsort(-counts, kind="stable")[: self.top]
         counted = NoisyCounts(counts[chosen], np.ones(len(chosen)), law)
         whole = NoisyCounts(np.full(len(chosen), counts.sum()), np.full(len(chosen), float(many)), law)
@@ -79,9 +81,10 @@ class Modes(SingleRound):
         return ResultTable(
             {"rank": tuple(range(1, self.top + 1))},
             {"count": _after_choice(counted.estimate(), many), "share": _after_choice(share, many)},
-            (COUNTS_NOTE, note_shares(population=self.population), _SELECTED.format(many)),
+            (COUNTS_NOTE, note_shares(population=self.population), _SELECTED(candidates=many)),
             {"kind": "bars", "x": "value", "y": "count"},
             {"value": lambda: tuple(value for value, _ in held), "upper": lambda: tuple(upper for _, upper in held)},
+            about={"share": name_about(population=self.population)},
         )
 
 

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.mechanisms.quantiles import FINEST_SHARE
+from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import keys_of, with_values
 from adomnia.methods.contract import (
     BY,
@@ -30,15 +31,16 @@ from adomnia.privacy.events import Price
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.privacy.scans import NonNull
-from adomnia.statistics.contract import Measure, ResultTable, Steps
+from adomnia.statistics.contract import Measure, ResultTable, Steps, name_about
 
 # Of the price: the number of rows, the values chosen by rank, the counts between cuts.
 ROWS, CHOOSE, COUNT = Fraction(4, 100), Fraction(32, 100), Fraction(64, 100)
 _OUTERMOST = Fraction(2, FINEST_SHARE)
 _APART = Fraction(3, FINEST_SHARE)
 _MOST = 40
-BOUNDS_NOTE = (
-    "Where rows are too few to tell, an interval ends at the declared bounds. Values beyond them count as the bounds."
+BOUNDS_NOTE = define_note(
+    "ends_at_bounds",
+    "Where rows are too few to tell, an interval ends at the declared bounds. Values beyond them count as the bounds.",
 )
 
 
@@ -76,6 +78,7 @@ class QuantilesOfColumn(SeveralRounds):
             {"estimate": estimate_quantiles(found)},
             (describe_inference(population=self.population), BOUNDS_NOTE),
             {"kind": "points", "x": "prob", "y": "estimate"},
+            about=name_about(population=self.population),
         )
 
 

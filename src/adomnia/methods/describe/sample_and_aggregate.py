@@ -7,20 +7,22 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.distributions.margins import deviations
 from adomnia.errors import Refusal
+from adomnia.mechanisms.interval import find_alpha
+from adomnia.messages.notes import NoteTemplate, define_note
 from adomnia.methods.analysis import SingleRound
 from adomnia.methods.contract import INFERENCE, Arguments, Factor, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.describe.quantiles import BOUNDS_NOTE, find_quantiles
 from adomnia.methods.parts.describe.column_sums import MEAN, ColumnSums, column_vector
 from adomnia.methods.parts.describe.cut_quantiles import estimate_quantiles
-from adomnia.methods.parts.describe.error_laws import deviations, left_open, noise_cumulants
 from adomnia.methods.parts.describe.inference import describe_inference
 from adomnia.methods.parts.describe.robust import Robust
 from adomnia.privacy.events import Price
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import PerBlock, Relation, Select, Where
 from adomnia.privacy.scans import Total
-from adomnia.statistics.contract import Bounds, Estimate, Measured, ResultTable, Steps
+from adomnia.statistics.contract import Bounds, Estimate, Measured, ResultTable, Steps, name_about
 
 _FIGURE = {"kind": "points", "x": "column", "y": "estimate"}
 _HALF = Fraction(1, 2)
@@ -55,15 +57,16 @@ class BlockAverage(SingleRound):
     def tabulate(self, *measured: Measured) -> ResultTable:
         estimate = self._infer(measured[0]) if self.population else self._describe(measured[0])
         about = [describe_inference(population=self.population), *([_UNEVEN] if self.population else [])]
-        notes = (*about, *_tell_blocks(self.blocks), _EMPTY)
-        return ResultTable({"column": (self.column.name,)}, {"estimate": estimate}, notes, _FIGURE)
+        notes = (*about, _BLOCKS(blocks=self.blocks), _BIASED, _EMPTY)
+        labels, inference = {"column": (self.column.name,)}, name_about(population=self.population)
+        return ResultTable(labels, {"estimate": estimate}, notes, _FIGURE, about=inference)
 
     def _describe(self, measured: Measured) -> Estimate:
         """The average over the blocks that there are: noise alone."""
         domain = self.column.domain
         step = float(domain.step)
         average = (domain.middle + float(measured.values) / self.blocks) * step
-        variance, fourth = noise_cumulants(measured)
+        variance, fourth = measured.noise.continuous.cumulants
         scale = step / self.blocks
         return self._estimate(average, variance * scale**2, fourth * scale**4, 0.0)
 
@@ -88,7 +91,7 @@ class BlockAverage(SingleRound):
         value = float(np.clip(average, *limits))
 
         def interval(confidence: float, cells: int) -> Bounds:
-            alpha = left_open(confidence, cells)
+            alpha = find_alpha(confidence, cells)
             far = float(deviations(np.array([variance]), np.array([fourth]), alpha)[0]) * np.sqrt(variance)
             reach = far * (_widen_by_student(self.blocks, alpha) if self.population else 1.0) + rounding
             return np.clip([average - reach], limits[0], value), np.clip([average + reach], value, limits[1])
@@ -120,20 +123,24 @@ class BlockMedian(Robust):
 
     def steps(self, price: Price) -> Steps:
         (found,) = yield from find_quantiles(self, (_HALF,), price)
-        return self.tabulate(estimate_quantiles(found), *_tell_blocks(self.blocks), BOUNDS_NOTE)
+        return self.tabulate(estimate_quantiles(found), _BLOCKS(blocks=self.blocks), _BIASED, BOUNDS_NOTE)
 
 
-_EMPTY = "A block without a value counts as the middle of the bounds."
-_UNEVEN = (
-    "They take the numbers of blocks for nearly normal: too short where only a few of few blocks differ from others."
+_EMPTY = define_note("empty_blocks_in_middle", "A block without a value counts as the middle of the bounds.")
+_UNEVEN = define_note(
+    "blocks_nearly_normal",
+    "They take the numbers of blocks for nearly normal: too short where only a few of few blocks differ from others.",
 )
 
 
-def _tell_blocks(blocks: int) -> tuple[str, str]:
-    return (
-        f"It is about what is computed in each of {blocks:,} blocks, each of about 1/{blocks:,} of the people.",
-        "What is biased where people are few is as biased here: mostly by a part that grows with blocks / people.",
-    )
+_BLOCKS = NoteTemplate(
+    "made_of_blocks",
+    "It is about what is computed in each of {blocks:,} blocks, each of about 1/{blocks:,} of the people.",
+)
+_BIASED = define_note(
+    "biased_as_blocks",
+    "What is biased where people are few is as biased here: mostly by a part that grows with blocks / people.",
+)
 
 
 def _build(frame: Frame, arguments: Arguments) -> BlockAverage | BlockMedian:

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.messages.notes import Note, NoteTemplate, define_note
 from adomnia.methods.analysis import keys_of, with_values
 from adomnia.methods.contract import (
     BY,
@@ -23,7 +24,7 @@ from adomnia.methods.contract import (
 from adomnia.methods.parts.describe.column_sums import SPREAD, ColumnSums, column_vector
 from adomnia.methods.parts.describe.cut_quantiles import CutQuantile, Flow, estimate_quantiles, find_cuts
 from adomnia.methods.parts.describe.cuts import Cutting, check_cells
-from adomnia.methods.parts.describe.inference import describe_inference, read_inference
+from adomnia.methods.parts.describe.inference import BEYOND_BOUNDS, describe_inference, read_inference
 from adomnia.methods.parts.describe.rounds import SeveralRounds, split_cells, table_of, together
 from adomnia.methods.parts.describe.weighted_summary import WeightedSummary
 from adomnia.methods.sampling_weights import WEIGHT, read_weights
@@ -33,7 +34,7 @@ from adomnia.privacy.events import Price
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.privacy.scans import Histogram
-from adomnia.statistics.contract import Estimate, Measure, Measured, ResultTable, Steps
+from adomnia.statistics.contract import Estimate, Measure, Measured, ResultTable, Steps, name_about
 from adomnia.statistics.extreme import Extreme
 
 _QUARTILES = (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))
@@ -84,7 +85,7 @@ class Summary(SeveralRounds):
         described = yield from together([self._describe(column, part) for column in self.columns])
         counted = np.array([cell["n"].values for column in described for cell in column])
         extremes = _say_extremes(part, [self._queries(column)[1] for column in self.columns], float(counted.min()))
-        notes = (describe_inference(population=self.population), extremes, *_NOTES)
+        notes = (describe_inference(population=self.population), extremes, _NUMBERS, BEYOND_BOUNDS)
         tables = [self._tabulate([column[place] for column in described], notes) for place in range(len(described[0]))]
         return table_of(self.by, tables)
 
@@ -119,12 +120,13 @@ class Summary(SeveralRounds):
             for each, found, (low, high) in zip(cells, quartiles, extremes, strict=True)
         ]
 
-    def _tabulate(self, columns: Sequence[dict[str, Estimate]], notes: tuple[str, ...]) -> ResultTable:
+    def _tabulate(self, columns: Sequence[dict[str, Estimate]], notes: tuple[Note, ...]) -> ResultTable:
         """One row a column."""
         names = tuple(column.name for column in self.columns)
         estimates = {name: stack_estimates([each[name] for each in columns]) for name in columns[0]}
         figure = {"kind": "points", "x": "column", "y": "mean", "title": "Means"}
-        return ResultTable({"column": names}, estimates, notes, figure)
+        about = dict.fromkeys(("mean", "sd", "q1", "median", "q3"), name_about(population=self.population))
+        return ResultTable({"column": names}, estimates, notes, figure, about=about)
 
 
 def _say(
@@ -156,22 +158,26 @@ def _coarsen(domain: Numbers) -> Numbers:
     return domain
 
 
-_NOTES = (
-    "n and missing are noisy numbers of rows, and their intervals are about the data.",
-    "Values beyond the declared bounds count as the bounds.",
+_NUMBERS = define_note(
+    "numbers_about_data", "n and missing are noisy numbers of rows, and their intervals are about the data."
+)
+_BEYOND = "min and max are about the data, and not its extremes: about {beyond:,} rows of a group lie beyond each"
+_ALL_BEYOND = NoteTemplate(
+    "extremes_say_nothing",
+    f"{_BEYOND}, or all that there are: they say nothing here. A higher price, or fewer columns, moves them out.",
+)
+_SOME_BEYOND = NoteTemplate(
+    "rows_beyond_extremes", f"{_BEYOND}, which is {{percent:.2g}}% where rows are fewest (n = {{rows:,.0f}})."
 )
 
 
-def _say_extremes(price: Price, queries: Sequence[Query], rows: float) -> str:
+def _say_extremes(price: Price, queries: Sequence[Query], rows: float) -> Note:
     """How many rows lie beyond the extremes, and which part that is of the fewest rows of a group and column."""
     targets = (Measure(query, price * _EXTREME, "quantiles").mechanism.targets[0] for query in queries)  # type: ignore[attr-defined]  # as asked
     beyond = max(int(abs(target.offset)) for target in targets)
-    told = f"min and max are about the data, and not its extremes: about {beyond:,} rows of a group lie beyond each"
     if beyond >= rows / 2:
-        return (
-            f"{told}, or all that there are: they say nothing here. A higher price, or fewer columns, moves them out."
-        )
-    return f"{told}, which is {100 * beyond / rows:.2g}% where rows are fewest (n = {rows:,.0f})."
+        return _ALL_BEYOND(beyond=beyond)
+    return _SOME_BEYOND(beyond=beyond, percent=100 * beyond / rows, rows=rows)
 
 
 def _build(frame: Frame, arguments: Arguments) -> Summary | WeightedSummary:

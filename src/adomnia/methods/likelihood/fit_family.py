@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.messages.notes import Note, NoteTemplate, define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, Factor, Frame, Method, Parameter
 from adomnia.methods.models.lm import list_facts
@@ -24,17 +25,31 @@ _LEAST_ROWS = 3.0
 _SEEN = 0.001  # a share of values beyond the bounds that is worth a word
 _NUMBERS = 100  # that a group takes as long as, of those that are simulated elsewhere
 
-_LAW = "All figures take the law for granted. fit_distribution tells whether a histogram speaks against it."
-_BEYOND = (
+_LAW = define_note(
+    "family_taken_for_granted",
+    "All figures take the law for granted. fit_distribution tells whether a histogram speaks against it.",
+)
+_BEYOND = NoteTemplate(
+    "share_beyond_bounds",
     "Values beyond {lower:g} and {upper:g} count as these. By the fitted law that is a share of about {share:.2g}: the "
-    "parameters are biased by it, and intervals do not know that. Declare wider bounds if there are such values."
+    "parameters are biased by it, and intervals do not know that. Declare wider bounds if there are such values.",
 )
-_WITHIN = "Values beyond {lower:g} and {upper:g} would count as these; by the fitted law there are next to none."
-_EXCLUDED = "About {rows:,} rows are left out because they are not above 0, and {family} is of numbers above 0."
-_LOST = (
-    "The noise hides how far values spread: it was taken to be as large as the noise. The intervals say what is known."
+_WITHIN = NoteTemplate(
+    "none_beyond_bounds",
+    "Values beyond {lower:g} and {upper:g} would count as these; by the fitted law there are next to none.",
 )
-_NO_REPLY = "No reply: the rows are too few to be seen above the noise. Ask with a larger price, or about more people."
+_EXCLUDED = NoteTemplate(
+    "rows_not_positive",
+    "About {rows:,} rows are left out because they are not above 0, and {family} is of numbers above 0.",
+)
+_LOST = define_note(
+    "spread_lost",
+    "The noise hides how far values spread: it was taken to be as large as the noise. The intervals say what is known.",
+)
+_NO_REPLY = define_note(
+    "rows_lost",
+    "No reply: the rows are too few to be seen above the noise. Ask with a larger price, or about more people.",
+)
 
 
 @dataclass(frozen=True)
@@ -81,15 +96,16 @@ class FitFamily(SingleRound):
                 "efficiency": lambda: list_facts(told(fit.efficiency)),
             },
             model={"family": self.sample.family_name, "point": [] if silent else fit.point.tolist()},
+            about="population",
         )
 
-    def _notes(self, sums: StatisticSums, fit: FamilyFit) -> list[str]:
+    def _notes(self, sums: StatisticSums, fit: FamilyFit) -> list[Note]:
         lower, upper = (float(end) for end in (self.sample.bounds.lower, self.sample.bounds.upper))
         below, above = self._beyond(fit, lower, upper)
         said = _BEYOND if below + above > _SEEN else _WITHIN
-        excluded = _EXCLUDED.format(rows=max(0, round(sums.excluded)), family=self.sample.family_name)
+        excluded = _EXCLUDED(rows=max(0, round(sums.excluded)), family=self.sample.family_name)
         return [
-            *([said.format(lower=lower, upper=upper, share=below + above)] if self.sample.clamps else []),
+            *([said(lower=lower, upper=upper, share=below + above)] if self.sample.clamps else []),
             *([excluded] if self.sample.excludes else []),
             *([_LOST] if fit.lost else []),
         ]

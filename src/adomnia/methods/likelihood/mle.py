@@ -8,13 +8,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.distributions.margins import deviations
+from adomnia.mechanisms.interval import find_alpha
+from adomnia.messages.notes import Note, NoteTemplate, define_note
 from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, NumberColumn, Parameter
-from adomnia.methods.fresh_noise import variance_of
 from adomnia.methods.models.lm import list_facts
 from adomnia.methods.parts.densities.laws import LAWS as DENSITIES
 from adomnia.methods.parts.densities.sampling import ABOUT_PEOPLE, require_one_row
-from adomnia.methods.parts.describe.error_laws import deviations, left_open, noise_cumulants
 from adomnia.methods.parts.describe.rounds import SeveralRounds
 from adomnia.methods.parts.likelihood.block_laws import BACK, LAWS, SCALES, BlockLaw, bins_of, bounds_of, vector_of
 from adomnia.methods.parts.likelihood.families import FAMILIES
@@ -49,30 +50,44 @@ _LEAST_PEOPLE = 50.0
 _SEEN_MISFIT = 1.5  # times the variance that the law says: more is worth a word
 _CLEAR_SPREAD = 0.1  # of a variance: how little noise may be on it then
 
-_BLOCKS = "The law was fitted in {blocks:,} blocks of about {rows:,.0f} people each, and the fits were averaged."
-_LAW = "All figures take the law for granted; standard errors are from how far the blocks differ, and from the noise."
-_CLAMPED = "Values beyond {lower:g} and {upper:g} count as these."
-_EXCLUDED = "Rows that are not above 0 are left out: {family} is of numbers above 0."
-_HIDDEN = (
+_BLOCKS = NoteTemplate(
+    "law_fitted_in_blocks",
+    "The law was fitted in {blocks:,} blocks of about {rows:,.0f} people each, and the fits were averaged.",
+)
+_LAW = define_note(
+    "law_of_blocks_taken_for_granted",
+    "All figures take the law for granted; standard errors are from how far the blocks differ, and from the noise.",
+)
+_CLAMPED = NoteTemplate("counted_as_bounds", "Values beyond {lower:g} and {upper:g} count as these.")
+_EXCLUDED = NoteTemplate(
+    "not_positive_left_out", "Rows that are not above 0 are left out: {family} is of numbers above 0."
+)
+_HIDDEN = NoteTemplate(
+    "fits_hidden",
     "The noise hides where the fits of blocks lie, so that all that the bounds allow was averaged over: do not use the "
-    "estimate. {better}; more rows, a higher price or narrower bounds help here."
+    "estimate. {better}; more rows, a higher price or narrower bounds help here.",
 )
 # People at epsilon 1 from which the noise hid the blocks in none of 8 simulated tables, by the parameters of a law.
 _NEEDED = {1: 20_000, 2: 50_000, 5: 1_000_000}
 _NEEDED_BINS = 100_000  # of two parameters that are fitted to rows in bins
-_NEEDS = (
+_NEEDS = NoteTemplate(
+    "mle_needs_people",
     "mle needs about {people:,} people at epsilon 1 for {family}, and more in proportion at less. With fewer the noise "
-    "hides the fits, and the estimate is of no use. {better}."
+    "hides the fits, and the estimate is of no use. {better}.",
 )
-_OFF_LAW = (
+_OFF_LAW = define_note(
+    "average_of_fits",
     "mle averages the fits of small blocks. If values do not follow the law, that is not the fit to all rows: of"
-    " 100,000 lognormal values taken for normal, sigma was 1.71; maximum likelihood gives 2.14, fit_family 2.15."
+    " 100,000 lognormal values taken for normal, sigma was 1.71; maximum likelihood gives 2.14, fit_family 2.15.",
 )
-_MISFIT = (
+_MISFIT = NoteTemplate(
+    "law_may_not_hold",
     "The fits of blocks vary {times:.2g} times as much as the law says, so that it may not hold. Efficiency compares "
-    "with what the law says."
+    "with what the law says.",
 )
-_NO_REPLY = "No reply: the people are too few to be seen above the noise. Ask with a larger price."
+_NO_REPLY = define_note(
+    "people_lost", "No reply: the people are too few to be seen above the noise. Ask with a larger price."
+)
 
 
 @dataclass(frozen=True)
@@ -109,8 +124,8 @@ class Mle(SeveralRounds):
         return LAWS[self.family]
 
     @property
-    def caveats(self) -> tuple[str, ...]:
-        return _NEEDS.format(people=self._people_needed, family=self.family, better=self._better), _OFF_LAW
+    def caveats(self) -> tuple[Note, ...]:
+        return _NEEDS(people=self._people_needed, family=self.family, better=self._better), _OFF_LAW
 
     @property
     def _people_needed(self) -> int:
@@ -158,7 +173,7 @@ class Mle(SeveralRounds):
     def steps(self, price: Price) -> Steps:
         (counted,) = yield (Measure(self.query, price * _PEOPLE),)
         people = max(float(counted.values), _LEAST_PEOPLE)
-        silent = float(counted.values) < _LEAST_PEOPLE + _CLEAR * sqrt(variance_of(counted.noise))
+        silent = float(counted.values) < _LEAST_PEOPLE + _CLEAR * sqrt(counted.noise.cumulants.variance)
         blocks = _limit_blocks(people / self._located_rows, min(_MOST_LOCATED, self._most_blocks))
         (bins,) = yield (Measure(self._count_estimates(blocks), price * _BINS),)
         chosen = self._choose(bins, people, blocks, price * _AVERAGES)
@@ -205,7 +220,7 @@ class Mle(SeveralRounds):
 
     def _choose(self, bins: Measured, people: float, blocks: int, price: Price) -> ChosenGrids:
         """The intervals around where blocks lie, and the number of blocks: all of it after the noise."""
-        deviation, law = sqrt(variance_of(bins.noise)), self.law
+        deviation, law = sqrt(bins.noise.cumulants.variance), self.law
         stops = np.cumsum([each.width + 1 for each in self._bins])[:-1]
         counts = np.split(np.asarray(bins.values, dtype=np.float64), stops)
         found = [locate(each, deviation, blocks) for each in counts]
@@ -265,17 +280,18 @@ class Mle(SeveralRounds):
                 "blocks": lambda: [chosen.blocks] * len(self.law.terms),
             },
             model={"family": self.family, "point": [] if silent else averages.values.tolist()},
+            about="population",
         )
 
-    def _notes(self, averages: "Averages") -> list[str]:
+    def _notes(self, averages: "Averages") -> list[Note]:
         chosen = averages.chosen
         lower, upper = float(self.bounds.lower), float(self.bounds.upper)
         return [
-            _BLOCKS.format(blocks=chosen.blocks, rows=averages.people / chosen.blocks),
-            _CLAMPED.format(lower=lower, upper=upper),
-            *([_EXCLUDED.format(family=self.family)] if self.excludes else []),
-            *([_HIDDEN.format(better=self._better)] if chosen.hidden else []),
-            *([_MISFIT.format(times=averages.misfit)] if averages.misfit else []),
+            _BLOCKS(blocks=chosen.blocks, rows=averages.people / chosen.blocks),
+            _CLAMPED(lower=lower, upper=upper),
+            *([_EXCLUDED(family=self.family)] if self.excludes else []),
+            *([_HIDDEN(better=self._better)] if chosen.hidden else []),
+            *([_MISFIT(times=averages.misfit)] if averages.misfit else []),
         ]
 
 
@@ -301,7 +317,7 @@ class Averages:
         spread = (widths * (squares + 0.5) - means**2) * steps**2
         rows = people / chosen.blocks
         expected = law.deviations(law.floor(self.points, people)) ** 2 / rows
-        variance, fourth = noise_cumulants(measured)
+        variance, fourth = measured.noise.continuous.cumulants
         self._spread, self._expected = spread, expected
         self._noise = variance * (widths * steps**2 / chosen.blocks) ** 2 / np.maximum(expected, 1e-300)
         # The law is taken for granted: an estimate of the variance below what it says is noise or chance.
@@ -335,7 +351,7 @@ class Averages:
 
     def interval(self, confidence: float, cells: int) -> Bounds:
         """By the law of sampling and noise together, on the scale that is averaged."""
-        reach = deviations(self._variance, self._fourth, left_open(confidence, cells)) * np.sqrt(self._variance)
+        reach = deviations(self._variance, self._fourth, find_alpha(confidence, cells)) * np.sqrt(self._variance)
         return self.law.interval(self.points, reach, self._limits)
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from adomnia.errors import Refusal
+from adomnia.messages.notes import NoteTemplate, define_note
 from adomnia.methods.contract import BY, Arguments, Frame, Method
 from adomnia.methods.parts.models.formula import name_term
 from adomnia.methods.parts.models.regression import FORMULA, Regression, read_rows
@@ -11,6 +12,13 @@ from adomnia.methods.parts.models.term_tests import TermTest, VarianceTable
 from adomnia.methods.parts.testing.adjustment import ADJUST
 from adomnia.statistics.contract import Fact, Measured, ResultTable
 from adomnia.statistics.p_values import EXPLAINED, bound_p_values
+
+_ABOUT = define_note(
+    "tests_about_population", "Tests are about the population that these rows are a sample of, and know the noise."
+)
+_ROWS = NoteTemplate("complete_rows", "About {rows:,} complete rows, a noisy number.")
+_SQUARES = define_note("squares_in_order", "Sums of squares are what each term adds to those before it.")
+_NO_REPLY = NoteTemplate("terms_without_reply", "No reply for {terms}: too few rows tell the terms before apart.")
 
 
 @dataclass(frozen=True)
@@ -44,10 +52,10 @@ class Anova(Regression):
             labels={"term": (*names, "Residuals")},
             estimates={},
             notes=(
-                "Tests are about the population that these rows are a sample of, and know the noise.",
-                f"About {max(0, round(fit.products.rows)):,} complete rows, a noisy number.",
-                "Sums of squares are what each term adds to those before it.",
-                *([f"No reply for {', '.join(lost)}: too few rows tell the terms before apart."] if lost else []),
+                _ABOUT,
+                _ROWS(rows=max(0, round(fit.products.rows))),
+                _SQUARES,
+                *([_NO_REPLY(terms=lost)] if lost else []),
             ),
             facts={
                 "df": lambda: [*(end - start for start, end in table.ends), round(fit.freedom)],

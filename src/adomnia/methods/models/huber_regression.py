@@ -17,6 +17,7 @@ from typing import ClassVar, Self, TypeAlias, TypeVar
 
 import numpy as np
 
+from adomnia.messages.notes import Note, NoteTemplate, define_note
 from adomnia.methods.contract import INFERENCE, Arguments, Frame, Method
 from adomnia.methods.describe.huber_location import NORMAL_SCALE, TUNING
 from adomnia.methods.parts.describe.rounds import SeveralRounds
@@ -76,6 +77,17 @@ class HuberView:
     coordinates: Coordinates
     point: tuple[Fraction, ...]
     reach: Fraction
+
+
+_ROWS = NoteTemplate("fitted_to_rows", "Fitted to about {rows:,} complete rows (noisy).")
+_SCALE = NoteTemplate(
+    "scale_of_residuals",
+    "The released scale is {scale:.4g}: residuals beyond {size:.4g} count as that. Intervals are about the "
+    "coefficients at this scale.",
+)
+_LONG_STEP = define_note(
+    "long_last_step", "The last step was still a long one: there are too few rows for the price, or the fit is odd."
+)
 
 
 @dataclass(frozen=True)
@@ -240,19 +252,14 @@ class HuberRegression(SeveralRounds):
         fitted = Coefficients(self.design, values, back @ covariance @ back.T * (half * reach) ** 2, known)
         return fitted.tabulate(self.name, self.inference, self._describe(scene, cut, length))
 
-    def _describe(self, scene: Scene, cut: HuberView, length: float) -> tuple[str, ...]:
+    def _describe(self, scene: Scene, cut: HuberView, length: float) -> tuple[Note, ...]:
         size = float(cut.reach * self._span.half)
-        notes = [
-            f"Fitted to about {max(0, round(scene.rows)):,} complete rows (noisy).",
-            (
-                f"The released scale is {size / float(self.k):.4g}: residuals beyond {size:.4g} count as that. "
-                "Intervals are about the coefficients at this scale."
-            ),
+        return (
+            _ROWS(rows=max(0, round(scene.rows))),
+            _SCALE(scale=size / float(self.k), size=size),
             *scene.coordinates.describe_cuts(),
-        ]
-        if length > _LONG:
-            notes.append("The last step was still a long one: there are too few rows for the price, or the fit is odd.")
-        return tuple(notes)
+            *([_LONG_STEP] if length > _LONG else []),
+        )
 
 
 @dataclass(frozen=True)

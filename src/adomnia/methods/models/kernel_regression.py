@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.messages.notes import Note, NoteTemplate
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.column_bins import ColumnBins, split_finely
 from adomnia.methods.contract import (
@@ -33,11 +34,18 @@ from adomnia.methods.parts.models.kernel_bandwidth import choose_bandwidth, weig
 from adomnia.methods.parts.models.regression import is_about_population
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
-from adomnia.statistics.contract import Floats, Measured, ResultTable
+from adomnia.statistics.contract import Floats, Measured, ResultTable, name_about
 from adomnia.work import spend
 
 _MOST_CELLS = 512
 _PRODUCTS_OF_A_STEP = 100  # of cells with each other, for all bandwidths
+
+
+_REACH = NoteTemplate(
+    "kernel_reach",
+    "The kernel reaches {bandwidth:.4g} to both sides of {column} ({chosen}): where the curve bends within that, the "
+    "smoothed one is lower on peaks and higher in valleys, which no interval holds.",
+)
 
 
 @dataclass(frozen=True)
@@ -77,11 +85,14 @@ class KernelRegression(SingleRound):
             labels={"x": tuple(points.tolist())},
             estimates={"mean": found.estimate()},
             notes=(
-                describe_about(self.population, "the smoothed curve: the mean of all rows within the bandwidth"),
+                describe_about(
+                    "the smoothed curve: the mean of all rows within the bandwidth", population=self.population
+                ),
                 self._describe(bandwidth),
                 *found.notes(self.cells.column.name),
             ),
             figure={"kind": "line", "x": "x", "y": "mean", "x_title": self.cells.column.name},
+            about=name_about(population=self.population),
         )
 
     @cached_property
@@ -93,12 +104,9 @@ class KernelRegression(SingleRound):
             return float(self.bandwidth)
         return choose_bandwidth(bins, self._middles, float(self.cells.widths[0]))
 
-    def _describe(self, bandwidth: float) -> str:
+    def _describe(self, bandwidth: float) -> Note:
         chosen = "as asked" if self.bandwidth is not None else "found from the noisy data"
-        return (
-            f"The kernel reaches {bandwidth:.4g} to both sides of {self.cells.column.name} ({chosen}): where the curve "
-            "bends within that, the smoothed one is lower on peaks and higher in valleys, which no interval holds."
-        )
+        return _REACH(bandwidth=bandwidth, column=self.cells.column.name, chosen=chosen)
 
 
 def _build(frame: Frame, arguments: Arguments) -> KernelRegression:

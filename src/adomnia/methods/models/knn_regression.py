@@ -9,10 +9,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.messages.notes import Note, NoteTemplate
 from adomnia.methods.analysis import with_values
 from adomnia.methods.column_bins import ColumnBins, split_finely
 from adomnia.methods.contract import INFERENCE, Arguments, Frame, Method, NumberColumn, Parameter
-from adomnia.methods.fresh_noise import variance_of
 from adomnia.methods.parts.describe.rounds import SeveralRounds
 from adomnia.methods.parts.models.binned_means import BinnedMeans, ask_means
 from adomnia.methods.parts.models.curve_points import (
@@ -31,7 +31,7 @@ from adomnia.privacy.keys import Bucket
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.brackets import isotonic
-from adomnia.statistics.contract import Floats, Measure, Measured, ResultTable, Steps
+from adomnia.statistics.contract import Floats, Measure, Measured, ResultTable, Steps, name_about
 
 MOST_CELLS = 40  # that means are taken of
 _FINE_CELLS = 128  # that people are counted in before
@@ -39,6 +39,13 @@ _COUNT = Fraction(1, 5)  # of the price, for these counts
 _CLEAR = 12.0  # standard deviations of noise that are the fewest neighbours, where nobody says how many
 _FULL = 0.5  # of the rows that a cell is to hold: the fewest
 _MOST_NEIGHBOURS = 10**9
+
+
+_CELLS = NoteTemplate(
+    "cells_by_data",
+    "The noisy data made {cells} cell{cells:s} of about {rows:,} rows each; how much the curve changes within a cell "
+    "is in no interval.",
+)
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,7 @@ class KnnRegression(SeveralRounds):
         ((query, _),) = self.shares
         (counted,) = yield (Measure(query, price * _COUNT),)
         later = price * (1 - _COUNT)
-        places = self._divide(counted, variance_of(Measure(query, later).mechanism))  # type: ignore[arg-type]  # counts
+        places = self._divide(counted, Measure(query, later).noise.cumulants.variance)
         edges = [self.cells.edges[place] for place in places]
         (sums,) = yield (Measure(ask_means(self.relation, (self._between(edges),), self.response), later),)
         return self._tabulate(BinnedMeans(self.response, sums, self.population), edges)
@@ -109,20 +116,18 @@ class KnnRegression(SeveralRounds):
             labels={"x": tuple(points.tolist())},
             estimates={"mean": found.estimate()},
             notes=(
-                describe_about(self.population, "the mean of all rows between x_from and x_to"),
+                describe_about("the mean of all rows between x_from and x_to", population=self.population),
                 self._describe(bins, len(edges) + 1),
                 *found.notes(self.cells.column.name),
             ),
             figure={"kind": "line", "x": "x", "y": "mean", "x_title": self.cells.column.name},
+            about=name_about(population=self.population),
             facts={"x_from": ends[place].tolist, "x_to": ends[place + 1].tolist},
         )
 
-    def _describe(self, bins: BinnedMeans, many: int) -> str:
+    def _describe(self, bins: BinnedMeans, many: int) -> Note:
         rows = max(0, round(float(bins.counts[:many].sum())))
-        return (
-            f"The noisy data made {many} cell{'s' * (many > 1)} of about {round(rows / many):,} rows each; how much "
-            "the curve changes within a cell is in no interval."
-        )
+        return _CELLS(cells=many, rows=round(rows / many))
 
 
 def _keep_full(places: Sequence[int], before: Floats, apart: float) -> list[int]:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from adomnia.messages.notes import Note, NoteTemplate, define_note
 from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import BY, INFERENCE, Arguments, Frame, Method
 from adomnia.methods.parts.models.evidence import Span
@@ -23,15 +24,36 @@ from adomnia.privacy.events import Price
 from adomnia.privacy.expressions import call, number
 from adomnia.privacy.kinds import LATER
 from adomnia.privacy.queries import Query
-from adomnia.statistics.contract import Bounds, Estimate, Fact, Floats, Measured, ResultTable, Steps
+from adomnia.statistics.contract import Bounds, Estimate, Fact, Floats, Measured, ResultTable, Steps, name_about
 from adomnia.statistics.p_values import EXPLAINED, bound_p_values, say_p_value
 
-NO_REPLY = (
-    "No reply for {}: in the data these columns do not differ enough from the others, or too few rows have them, to be "
-    "seen above the noise. The rest stands. A larger price, fewer terms or another reference level may help."
+NO_REPLY = NoteTemplate(
+    "columns_without_reply",
+    "No reply for {terms}: in the data these columns do not differ enough from the others, or too few rows have them, "
+    "to be seen above the noise. The rest stands. A larger price, fewer terms or another reference level may help.",
 )
 PART = Fraction(3, 50)  # of the price, for the squares of influences
 _LARGEST = 4  # linear predictor there, in half widths of the response's bounds
+
+
+_OF_POPULATION = define_note(
+    "lm_about_population",
+    "Intervals, standard errors and tests are about the population that these rows are a sample of; they know the "
+    "noise.",
+)
+_OF_ROWS = define_note(
+    "lm_about_rows", "Intervals, standard errors and tests are about these rows themselves; they know the noise."
+)
+_FIT = NoteTemplate(
+    "fit_of_lm",
+    "{rows}; residual standard error about {deviation:.4g} on {freedom:,} degrees of freedom; {squares}. All are "
+    "noisy.",
+)
+_F_TEST = NoteTemplate(
+    "f_test",
+    "F test of all terms together: F {statistic:.4g} on {terms:,} and {freedom:,} degrees of freedom, {p_value}. It "
+    "knows the noise.",
+)
 
 
 @dataclass(frozen=True)
@@ -122,20 +144,21 @@ class Lm(Regression):
                 "p_value": lambda: bound_p_values(list_facts(tests.p_values)),
             },
             model=describe_model(self, fit, covariance) | quality.to_record(),
+            about=name_about(population=self.population),
         )
 
-    def _notes(self, fit: LeastSquares, quality: "_Quality") -> tuple[str, ...]:
-        about = "the population that these rows are a sample of" if self.population else "these rows themselves"
+    def _notes(self, fit: LeastSquares, quality: "_Quality") -> tuple[Note, ...]:
         lost = [name for name, known in zip(self.design.names, fit.known, strict=True) if not known]
         return (
-            f"Intervals, standard errors and tests are about {about}; they know the noise.",
-            (
-                f"{self._describe_rows(fit.products)}; residual standard error about "
-                f"{fit.deviation:.4g} on {round(fit.freedom):,} degrees of freedom; {quality.describe_squares()}. "
-                "All are noisy."
+            _OF_POPULATION if self.population else _OF_ROWS,
+            _FIT(
+                rows=self._describe_rows(fit.products),
+                deviation=float(fit.deviation),
+                freedom=round(fit.freedom),
+                squares=quality.describe_squares(),
             ),
             *quality.describe_test(),
-            *([NO_REPLY.format(", ".join(lost))] if lost else []),
+            *([NO_REPLY(terms=lost)] if lost else []),
         )
 
     def _describe_rows(self, products: NoisyProducts) -> str:
@@ -169,12 +192,12 @@ class _Quality:
             return "R-squared is lost in the noise"
         return f"R-squared about {self.squared:.3g}, adjusted {self.adjusted:.3g}"
 
-    def describe_test(self) -> tuple[str, ...]:
+    def describe_test(self) -> tuple[Note, ...]:
         if self.test.statistic is None or self.test.p_value is None:
             return ()
-        degrees = " and ".join(f"{each:,}" for each in self.degrees)
-        found = f"F {self.test.statistic:.4g} on {degrees} degrees of freedom, {say_p_value(self.test.p_value)}"
-        return (f"F test of all terms together: {found}. It knows the noise.",)
+        terms, freedom = self.degrees
+        p_value = say_p_value(self.test.p_value)
+        return (_F_TEST(statistic=float(self.test.statistic), terms=terms, freedom=freedom, p_value=p_value),)
 
     def to_record(self) -> dict[str, Any]:
         """As plain data; what is not known is left out."""

@@ -5,6 +5,7 @@ from fractions import Fraction
 from math import exp, log
 from typing import ClassVar, Self
 
+from adomnia.messages.notes import Note, NoteTemplate
 from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import INFERENCE, Arguments, BadArgument, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.parts.models.coefficients import EXPONENTIATE, RETURNS
@@ -22,6 +23,13 @@ _LEAST_SHARE = 1e-3  # of the largest number, where a start is looked for
 _UNIT = 2**20
 _LEAST_BOUND = 1e-6  # of the upper end of responses: their means are told from 0 far below
 _MOST_BOUND = 1e100  # of the same: squares of residuals and of noise are still numbers
+
+
+_EXPOSURE = NoteTemplate(
+    "exposure",
+    "Fitted in {rounds} rounds. The exposure of all complete rows is about that of {rows:,} rows with the largest "
+    "exposure{weights} (noisy).",
+)
 
 
 @dataclass(frozen=True)
@@ -56,13 +64,11 @@ class Poisson(GeneralisedLinear):
         ends = number(self.offset.domain.lower), number(self.offset.domain.upper)
         return call("+", predictor, call("clamp", self.offset.value, *ends))
 
-    def describe_rows(self, rounds: int, counted: float) -> str:
+    def describe_rows(self, rounds: int, counted: float) -> Note:
         if self.offset is None:
             return super().describe_rows(rounds, counted)
-        return (
-            f"Fitted in {rounds} rounds. The exposure of all complete rows is about that of {max(0, round(counted)):,} "
-            f"rows with the largest exposure{' and weight' if self.weights else ''} (noisy)."
-        )
+        weights = " and weight" if self.weights else ""
+        return _EXPOSURE(rounds=rounds, rows=max(0, round(counted)), weights=weights)
 
     @property
     def limits(self) -> tuple[Fraction, Fraction]:

@@ -6,15 +6,20 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.messages.notes import NoteTemplate, define_note
 from adomnia.methods.contract import BY, Arguments, Frame, Method, Parameter
 from adomnia.methods.models.lm import NO_REPLY, bound_known, describe_model
 from adomnia.methods.parts.models.least_squares import LeastSquares
 from adomnia.methods.parts.models.regression import FORMULA, Regression, read_rows
 from adomnia.statistics.contract import Bounds, Estimate, Measured, ResultTable
 
-_ABOUT = (
+_PENALTY = NoteTemplate(
+    "penalty", "The penalty is {penalty:.4g} on the squares of slopes, in half widths of the bounds."
+)
+_ABOUT = define_note(
+    "about_penalised",
     "Intervals are about the coefficients that these rows have with this penalty, without noise. Those of the "
-    "population are further from zero: a penalty has no standard errors."
+    "population are further from zero: a penalty has no standard errors.",
 )
 
 
@@ -49,9 +54,9 @@ class Ridge(Regression):
             labels={"term": self.design.names},
             estimates={"estimate": Estimate(fit.coefficients, interval, "penalised least squares from noisy sums")},
             notes=(
-                f"The penalty is {fit.penalty:.4g} on the squares of slopes, in half widths of the bounds.",
+                _PENALTY(penalty=float(fit.penalty)),
                 _ABOUT,
-                *([NO_REPLY.format(", ".join(lost))] if lost else []),
+                *([NO_REPLY(terms=lost)] if lost else []),
             ),
             figure={"kind": "points", "x": "term", "y": "estimate"},
             model=describe_model(self, fit, covariance),

@@ -4,15 +4,15 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import ceil, comb, prod, sqrt
+from math import ceil, comb, prod
 from typing import ClassVar
 
 import numpy as np
 
 from adomnia.mechanisms.exponential import Exponential
+from adomnia.messages.notes import NoteTemplate
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import Arguments, Frame, Method, Parameter
-from adomnia.methods.parts.describe.error_laws import cumulants
 from adomnia.methods.synthesis.attributes import BINS, COLUMNS, MISSING_VALUES, ReleaseColumn, show_columns
 from adomnia.methods.synthesis.explicit_rows import (
     COLUMN_PART,
@@ -21,7 +21,6 @@ from adomnia.methods.synthesis.explicit_rows import (
     ExplicitTables,
     FittedTable,
     count_replays,
-    find_tails,
     read_explicit,
     read_noisy,
     round_parts,
@@ -45,7 +44,10 @@ _COMPARED = (
     "A classic, for comparison: each of its tables knows what was drawn in its own round alone. mwem fits one table to "
     "all that was measured, and was nearer to the data at every price that was tried (benchmarks/query_release.py)."
 )
-_NOTE = "They follow the median of {} tables, each fitted to the noisy counts that were drawn for it."
+_MEDIAN = NoteTemplate(
+    "median_of_tables",
+    "They follow the median of {tables} tables, each fitted to the noisy counts that were drawn for it.",
+)
 
 
 @dataclass(frozen=True)
@@ -113,9 +115,9 @@ class Boosting(Analysis):
             )
             noisy += own
         weights = self._join(synopses) if synopses else start
-        fitted = FittedTable(self.columns, weights, tuple(noisy), tuple(released), find_tails(measured[0]))
+        fitted = FittedTable(self.columns, weights, tuple(noisy), tuple(released), measured[0].noise.continuous.tails)
         about = {"method": "boosting", "rounds": self.rounds, "draws": self.draws}
-        return fitted.publish(self.size, about, _NOTE.format(self.rounds))
+        return fitted.publish(self.size, about, _MEDIAN(tables=self.rounds))
 
     def _draw_tables(
         self, price: Price, synopses: Sequence[Floats], released: Sequence[Integers]
@@ -158,7 +160,7 @@ class Boosting(Analysis):
 
     def _deviation(self, price: Price) -> float:
         """Of the noise on each count."""
-        return sqrt(cumulants(self._ask_counts(price, self.tables.asked[0]).mechanism)[0])  # type: ignore[arg-type]
+        return self._ask_counts(price, self.tables.asked[0]).noise.continuous.deviation
 
     def _join(self, synopses: Sequence[Floats]) -> Floats:
         """One table of all columns from several: the median of every count of few columns."""

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import comb, pi, prod, sqrt
+from math import comb, prod
 from typing import ClassVar
 
 import numpy as np
 
+from adomnia.messages.notes import NoteTemplate, define_note
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import Arguments, Frame, Method, Parameter
-from adomnia.methods.parts.describe.error_laws import cumulants
 from adomnia.methods.synthesis.attributes import BINS, COLUMNS, MISSING_VALUES, ReleaseColumn, show_columns
 from adomnia.methods.synthesis.explicit_rows import (
     COLUMN_PART,
@@ -20,7 +20,6 @@ from adomnia.methods.synthesis.explicit_rows import (
     ExplicitTables,
     FittedTable,
     count_replays,
-    find_tails,
     read_explicit,
     read_noisy,
     round_parts,
@@ -36,6 +35,11 @@ from adomnia.statistics.contract import Floats, Measure, Measured, ResultTable, 
 
 _CHOOSING = Fraction(1, 10)  # of a round: the rest measures
 _AT_THE_END = 5  # times as many updates as after a round
+
+
+_GUESSED = "How other columns go together is guessed, and may be far off."
+_TOGETHER = NoteTemplate("drawn_together", f"Measured together were {{tables}}. {_GUESSED}")
+_NOTHING_TOGETHER = define_note("nothing_drawn_together", f"No columns were measured together. {_GUESSED}")
 
 
 @dataclass(frozen=True)
@@ -101,7 +105,7 @@ class Mwem(Analysis):
             weights = fit(weights, noisy, self._replays(len(noisy)))
         if self.rounds:
             weights = fit(weights, noisy, _AT_THE_END * self._replays(len(noisy)))
-        tails = find_tails(measured[0])
+        tails = measured[0].noise.continuous.tails
         return self._publish(FittedTable(self.columns, weights, tuple(noisy), tuple(released), tails))
 
     def _ask_choice(self, price: Price, tables: Sequence[Floats]) -> Measure:
@@ -119,8 +123,7 @@ class Mwem(Analysis):
 
     def _noise(self, price: Price) -> float:
         """How far the noise of a measurement moves each count, on average."""
-        variance, fourth = cumulants(self._ask_counts(price, self.tables.asked[0], 0).mechanism)  # type: ignore[arg-type]
-        return sqrt(variance / 2) if fourth else sqrt(2 * variance / pi)
+        return self._ask_counts(price, self.tables.asked[0], 0).noise.continuous.mean_size
 
     def _ask_counts(self, price: Price, table: TableColumns, cell: int) -> Measure:
         query = self.tables.query(table)
@@ -148,10 +151,10 @@ class Mwem(Analysis):
     def _publish(self, fitted: FittedTable) -> ResultTable:
         names = [column.attribute.name for column in self.columns]
         listed = [" x ".join(names[place] for place in each.columns) for each in fitted.noisy]
-        together = ", ".join(dict.fromkeys(listed[len(names) :]))
-        note = f"Measured together were {together}." if together else "No columns were measured together."
+        together = list(dict.fromkeys(listed[len(names) :]))
+        note = _TOGETHER(tables=together) if together else _NOTHING_TOGETHER
         about = {"method": "mwem", "rounds": self.rounds, "measured": listed}
-        return fitted.publish(self.size, about, f"{note} How other columns go together is guessed, and may be far off.")
+        return fitted.publish(self.size, about, note)
 
 
 def _build(frame: Frame, arguments: Arguments) -> Mwem:

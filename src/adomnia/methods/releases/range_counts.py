@@ -11,10 +11,13 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.distributions.projections import fit_whole
+from adomnia.messages.notes import Note, NoteTemplate, define_note
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, NumberColumn, Parameter
+from adomnia.methods.synthesis.agreeing import COUNTS
 from adomnia.methods.synthesis.attributes import MISSING, MISSING_VALUES, ReleaseColumn, read_columns
-from adomnia.methods.synthesis.count_errors import estimate_counts, tails_of, variance_of
+from adomnia.methods.synthesis.count_errors import estimate_counts
 from adomnia.methods.synthesis.gram_release import GramRelease
 from adomnia.methods.synthesis.line_workloads import IN_WORDS, WORKLOADS, LineWorkload, WorkloadName
 from adomnia.methods.synthesis.strategies import (
@@ -28,7 +31,6 @@ from adomnia.methods.synthesis.strategies import (
     list_strategies,
     norm_of,
 )
-from adomnia.methods.synthesis.whole_counts import fit_whole
 from adomnia.privacy.events import Price
 from adomnia.privacy.expressions import call
 from adomnia.privacy.queries import Query
@@ -38,8 +40,12 @@ from adomnia.statistics.contract import Measure, Measured, ResultTable, Round, S
 from adomnia.statistics.products import Product
 
 MOST_BINS = 1_024
-_NOTES = (
-    "Counts are about the data, and intervals about noise. They are right on average: of few rows some are below zero.",
+_CHOSE = NoteTemplate(
+    "strategy_chosen",
+    "The strategy {strategy} was chosen for {workload}. Sums of squared errors, its own being 1: {errors}.",
+)
+_WHOLE = define_note(
+    "whole_counts_near",
     "whole_count is not negative, adds up and is near to count. It is too high on average where there are few rows.",
 )
 
@@ -104,17 +110,14 @@ class RangeCounts(Analysis):
         return self._table(measured, whole=True)
 
     @property
-    def comparison(self) -> str:
+    def comparison(self) -> Note | None:
         """Which strategies were compared, and their errors."""
         if not self.compared or self.norm == 0:
-            return ""
+            return None
         workload, norm = self.workload_of_bins, self.norm
         errors = {name: build_strategy(name, workload, norm).error for name in list_strategies(workload)}
-        said = ", ".join(f"{name} {error / errors[self._chosen.name]:.2f}" for name, error in errors.items())
-        return (
-            f"The strategy {self.strategy} was chosen for {IN_WORDS[self.workload]}. Sums of squared errors, its own "
-            f"being 1: {said}."
-        )
+        told = [f"{name} {error / errors[self._chosen.name]:.2f}" for name, error in errors.items()]
+        return _CHOSE(strategy=self.strategy, workload=IN_WORDS[self.workload], errors=told)
 
     @property
     def workload_of_bins(self) -> LineWorkload:
@@ -138,8 +141,12 @@ class RangeCounts(Analysis):
         return self._chosen.without_missing()
 
     def _table(self, measured: Measured, *, whole: bool) -> ResultTable:
-        matrix, attribute, tails = self._combination.blocks[0][0], self.column.attribute, tails_of(measured)
-        release = GramRelease.solve(matrix, measured.values, variance_of(measured))
+        matrix, attribute, tails = (
+            self._combination.blocks[0][0],
+            self.column.attribute,
+            measured.noise.continuous.tails,
+        )
+        release = GramRelease.solve(matrix, measured.values, measured.noise.continuous.cumulants.variance)
         counts = fit_whole(release.values, SparseMatrix(matrix).gram) if whole else np.zeros(len(attribute), np.int64)
         about = {"method": self.name, "strategy": self._chosen.name, "workload": self.workload}
         return ResultTable(
@@ -148,7 +155,7 @@ class RangeCounts(Analysis):
                 "count": estimate_counts(release.values, release.variances, tails, "least squares"),
                 "cumulative": estimate_counts(*release.add_up(), tails, "least squares, added up"),
             },
-            _NOTES,
+            (COUNTS, _WHOLE),
             {"kind": "bars", "x": "bin", "y": "count"},
             self._facts(counts),
             product=Product((attribute,), release, tails, tables={(0,): counts}, about=about) if whole else None,

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.messages.notes import NoteTemplate
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, Parameter
 from adomnia.methods.synthesis.attributes import BINS, COLUMNS, MISSING_VALUES, ReleaseColumn, show_columns
@@ -16,7 +17,6 @@ from adomnia.methods.synthesis.explicit_rows import (
     WAYS,
     ExplicitTables,
     FittedTable,
-    find_tails,
     read_explicit,
     read_noisy,
 )
@@ -34,6 +34,13 @@ _USUAL_CANDIDATES = 20_000
 _MOST_SMALL = 64
 _COUNTING = Fraction(1, 10)  # of the price, for how many rows there are: the rest chooses
 _MOST_BELIEVED = 2**40  # rows: larger guesses would leave no room for 64 bits
+
+
+_REPEATED = NoteTemplate(
+    "repeated_database",
+    "They repeat a database of {rows} rows, chosen among {candidates:,} by the largest error of its {counts:,} counts: "
+    "shares are multiples of 1/{rows}.",
+)
 
 
 @dataclass(frozen=True)
@@ -83,12 +90,11 @@ class SmallDatabase(Analysis):
         weights = counts.reshape(self.tables.sizes).astype(np.float64) * total / self.small
         about = {"method": "small_database", "rows": self.small, "candidates": self.candidates}
         cells = sum(map(self.tables.count_cells, self.tables.asked))
-        note = (
-            f"They repeat a database of {self.small} rows, chosen among {self.candidates:,} by the largest error of "
-            f"its {cells:,} counts: shares are multiples of 1/{self.small}."
-        )
+        note = _REPEATED(rows=self.small, candidates=self.candidates, counts=cells)
         noisy, released = (read_noisy((), counted),), (counted.values, chosen.values)
-        return FittedTable(self.columns, weights, noisy, released, find_tails(counted)).publish(self.size, about, note)
+        return FittedTable(self.columns, weights, noisy, released, counted.noise.continuous.tails).publish(
+            self.size, about, note
+        )
 
     @property
     def candidates(self) -> int:

@@ -13,8 +13,11 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.mechanisms.contract import Tails
+from adomnia.messages.notes import Note, define_note
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, Parameter
+from adomnia.methods.synthesis.agreeing import COUNTS
 from adomnia.methods.synthesis.attributes import (
     BINS,
     MISSING_VALUES,
@@ -23,7 +26,7 @@ from adomnia.methods.synthesis.attributes import (
     read_columns,
     show_columns,
 )
-from adomnia.methods.synthesis.count_errors import estimate_counts, tails_of, variance_of
+from adomnia.methods.synthesis.count_errors import estimate_counts
 from adomnia.methods.synthesis.level_lines import LevelLines, fill_table, list_counts, list_whole
 from adomnia.methods.synthesis.nested_release import LevelTable, NestedRelease
 from adomnia.methods.synthesis.places import Geography, read_geography
@@ -34,25 +37,25 @@ from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.privacy.transforms.matrices import Combination, Matrix
 from adomnia.statistics.contract import Measure, Measured, ResultTable, Round, Steps
-from adomnia.statistics.products import Attribute, Product, Tails
+from adomnia.statistics.products import Attribute, Product
 
 MOST_CELLS = 100_000
 _MOST_LEVELS = 6
 _UNIT = 2**10  # what a count of 1 is measured as: noise on integers is then as fine as if it were on numbers
 _TABLE, _SUMS = 3, 1  # the weights of a table and of the sums of its places
 _FEWEST = {1: 64, 2: 16}  # cells of a place from which on its sum is measured, by the norm of the noise
-_NOTES = (
-    "Counts are about the data, and intervals about noise. They are right on average: of few rows some are below zero.",
-    (
-        "whole_count is not negative and adds up exactly: each place to the one that it lies in, cells to their sum. "
-        "Of small cells it is too high on average, because zero is the least; add up count instead to avoid that."
-    ),
+_WHOLE = define_note(
+    "whole_counts_add_up",
+    "whole_count is not negative and adds up exactly: each place to the one that it lies in, cells to their sum. Of "
+    "small cells it is too high on average, because zero is the least; add up count instead to avoid that.",
 )
-_NESTED = (
-    "Which places lie in which is what the question states: coarser columns are not read, but follow from the finest."
+_NESTED = define_note(
+    "nested_as_stated",
+    "Which places lie in which is what the question states: coarser columns are not read, but follow from the finest.",
 )
-_GIVEN = (
-    "The total is the one that the question states, and has no noise: if it is wrong, all counts are off by a part."
+_GIVEN = define_note(
+    "total_as_stated",
+    "The total is the one that the question states, and has no noise: if it is wrong, all counts are off by a part.",
 )
 
 
@@ -146,14 +149,14 @@ class TopDown(Analysis):
 
     def _read(self, level: int, measured: Measured) -> LevelTable:
         nodes, (alone, together) = self.geography.count_nodes(level), self._weights
-        values, variance = np.asarray(measured.values, dtype=np.float64), variance_of(measured)
+        values, variance = np.asarray(measured.values, dtype=np.float64), measured.noise.continuous.cumulants.variance
         cells = values[: nodes * self._cells].reshape(nodes, self._cells) / alone
         if not together:
             return LevelTable(level, cells, alone**2 / variance, np.zeros(nodes))
         return LevelTable(level, cells, alone**2 / variance, values[cells.size :] / together, together**2 / variance)
 
     def _table(self, measured: Sequence[Measured], *, whole: bool) -> ResultTable:
-        tails = tails_of(measured[0])
+        tails = measured[0].noise.continuous.tails
         tables = [self._read(*each) for each in zip(self.levels, measured, strict=True)]
         release = NestedRelease.solve(self.geography, self._shape, tables, self.total)
         counts = round_levels(release, self.total) if whole else None
@@ -181,9 +184,9 @@ class TopDown(Analysis):
         return Product(self._attributes, release, tails, tables=tables, about=about)
 
     @property
-    def _notes(self) -> tuple[str, ...]:
+    def _notes(self) -> tuple[Note, ...]:
         nested = (_NESTED,) if self.geography.above else ()
-        return (*_NOTES, *nested, *(() if self.total is None else (_GIVEN,)))
+        return (COUNTS, _WHOLE, *nested, *(() if self.total is None else (_GIVEN,)))
 
 
 def list_levels(places: int, cells: int, total: int | None) -> range:

@@ -6,25 +6,29 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.messages.notes import define_note
 from adomnia.methods.contract import Arguments, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.parts.describe.cuts import is_whole
 from adomnia.methods.parts.describe.inference import DATA
 from adomnia.methods.parts.robust.composition import Allowance, Flow
 from adomnia.methods.parts.robust.proposals import (
+    NOT_REPLIED,
     QUARTILES,
     ProposalReply,
     Proposing,
     ask,
-    explain_silence,
     propose_levels,
 )
 from adomnia.privacy.events import Price
 from adomnia.statistics.contract import Bounds, Estimate, ResultTable, Steps
 
-NO_STEP = (
-    "The quartiles are less than one step of the grid apart, as far as noise lets one see: many rows have one value."
+NO_STEP = define_note(
+    "quartiles_in_one_step",
+    "The quartiles are less than one step of the grid apart, as far as noise lets one see: many rows have one value.",
 )
-GIVEN_A_REPLY = "Intervals hold as often as they say among answers that have a value; some have none."
+GIVEN_A_REPLY = define_note(
+    "interval_given_reply", "Intervals hold as often as they say among answers that have a value; some have none."
+)
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,7 @@ class PtrIqr(Proposing):
         estimate = Estimate(np.array([scale.value]), scale.bounds, "an exponent with Laplace noise, if a test passes")
         notes = [DATA, GIVEN_A_REPLY]
         if scale.reply.value is None:
-            notes.append(explain_silence("interquartile range", "iqr"))
+            notes.append(NOT_REPLIED(what="interquartile range", instead="iqr"))
         elif scale.reply.value <= 0:
             notes.append(NO_STEP)
         figure = {"kind": "points", "x": "column", "y": "estimate"}

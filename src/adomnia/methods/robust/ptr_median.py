@@ -9,11 +9,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.messages.notes import NoteTemplate, define_note
 from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.parts.describe.cuts import is_whole
 from adomnia.methods.parts.describe.inference import DATA
 from adomnia.methods.parts.robust.composition import Allowance, Flow, Routine, cascade, subroutine
-from adomnia.methods.parts.robust.proposals import MIDDLE, ProposalReply, Proposing, ask, explain_silence, propose_width
+from adomnia.methods.parts.robust.proposals import MIDDLE, NOT_REPLIED, ProposalReply, Proposing, ask, propose_width
 from adomnia.methods.robust.ptr_iqr import GIVEN_A_REPLY, ReleasedScale, find_scale
 from adomnia.methods.supposition import SUPPOSED_ROWS, drive
 from adomnia.privacy.events import Price
@@ -24,8 +25,12 @@ _SCALE = Fraction(2, 5)  # of what the number of rows leaves: the scale, where i
 _SCALE_SURE = 0.5  # to both sides: of the scale that the bound is proposed for, its upper end
 _COARSER = 4  # times the bound of the attempt before
 _MOST_ATTEMPTS = 4
-_NAME_SCALE = (
-    "A scale that is known (scale =>) leaves the whole price for the median, which is then replied to far more often."
+_ATTEMPTS = NoteTemplate(
+    "attempts_paid", "The price is divided among {attempts} attempts; those that were not needed are paid too."
+)
+_NAME_SCALE = define_note(
+    "name_scale",
+    "A scale that is known (scale =>) leaves the whole price for the median, which is then replied to far more often.",
 )
 
 
@@ -89,12 +94,10 @@ class PtrMedian(Proposing):
         )
         notes = [DATA, GIVEN_A_REPLY]
         if reply.value is None:
-            notes.append(explain_silence("median", "quantiles with probs => (0.5)"))
+            notes.append(NOT_REPLIED(what="median", instead="quantiles with probs => (0.5)"))
             notes += [_NAME_SCALE] if self.scale is None else []
         if self.attempts > 1:
-            notes.append(
-                f"The price is divided among {self.attempts} attempts; those that were not needed are paid too."
-            )
+            notes.append(_ATTEMPTS(attempts=self.attempts))
         figure = {"kind": "points", "x": "column", "y": "estimate"}
         return ResultTable({"column": (self.column.name,)}, {"estimate": estimate}, tuple(notes), figure)
 

@@ -8,12 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.errors import Refusal
+from adomnia.messages.notes import NoteTemplate, define_note
 from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, Parameter
 from adomnia.methods.parts.describe.inference import DATA
 from adomnia.methods.parts.robust.block_lines import BlockLines
 from adomnia.methods.parts.robust.composition import parallel
-from adomnia.methods.parts.robust.proposals import Allotting, ProposalReply, explain_silence
+from adomnia.methods.parts.robust.proposals import NOT_REPLIED, Allotting, ProposalReply
 from adomnia.methods.robust.ptr_iqr import GIVEN_A_REPLY
 from adomnia.methods.robust.ptr_median import PtrMedian, ReleasedMedian
 from adomnia.privacy.domains import Numbers
@@ -32,6 +33,15 @@ _LEAST_BLOCKS = 10
 _STEEPEST = 8  # times the slope from corner to corner of the bounds
 _LARGEST = Fraction(10**100)  # bounds beyond it are not for doubles
 _FINEST = 2**40  # nor are those that are nearer to each other than such a part of their size
+
+
+_BLOCKS = NoteTemplate(
+    "median_over_blocks",
+    "A coefficient is the median over {blocks:,} blocks of people, each with a line of least squares of its own.",
+)
+_MEDIAN = define_note(
+    "about_median_of_blocks", "The interval is about that median. One person moves the line of one block."
+)
 
 
 @dataclass(frozen=True)
@@ -86,12 +96,12 @@ def _tabulate(medians: list[PtrMedian], replies: list[ProposalReply], blocks: in
     values = np.array([each.value for each in released])
     notes = [
         DATA,
-        f"A coefficient is the median over {blocks:,} blocks of people, each with a line of least squares of its own.",
-        "The interval is about that median. One person moves the line of one block.",
+        _BLOCKS(blocks=blocks),
+        _MEDIAN,
         GIVEN_A_REPLY,
     ]
     silent = [each.column.name for each in released if each.reply.value is None]
-    notes += [explain_silence(f"median of {' and of '.join(silent)}", "lm")] if silent else []
+    notes += [NOT_REPLIED(what=f"median of {' and of '.join(silent)}", instead="lm")] if silent else []
     return ResultTable(
         {"term": tuple(each.column.name for each in released)},
         {"estimate": Estimate(values, interval, "a median over blocks with Laplace noise, if a test passes")},

@@ -6,9 +6,11 @@ from functools import cached_property
 from typing import ClassVar
 
 from adomnia.mechanisms.quantiles import FINEST_SHARE
+from adomnia.messages.notes import Note, define_note
 from adomnia.methods.analysis import SingleRound, keys_of
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.parts.describe.cuts import is_whole
+from adomnia.methods.parts.describe.inference import BEYOND_BOUNDS
 from adomnia.privacy.events import AnyPrice, Composed, Price, add_delta
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
@@ -16,12 +18,14 @@ from adomnia.privacy.scans import Histogram
 from adomnia.statistics.contract import Measure, Measured, ResultTable, Round
 
 NOISES = ("cauchy", "student", "laplace")
-NO_ERROR = "How far off the value will be is not known before: its noise follows from the data."
-NO_INTERVAL = (
-    "There is no interval: how much noise the value has follows from the data, and is private. For one that has an"
-    " interval ask the method quantiles."
+NO_ERROR = define_note(
+    "smooth_error_unknown", "How far off the value will be is not known before: its noise follows from the data."
 )
-BOUNDED = "Values beyond the declared bounds count as the bounds."
+NO_INTERVAL = define_note(
+    "smooth_without_interval",
+    "There is no interval: how much noise the value has follows from the data, and is private. For one that has an"
+    " interval ask the method quantiles.",
+)
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,7 @@ class SmoothQuantile(SingleRound):
     delta: Fraction | None = None
 
     @property
-    def caveats(self) -> tuple[str, ...]:
+    def caveats(self) -> tuple[Note, ...]:
         return (NO_ERROR,)
 
     @cached_property
@@ -75,7 +79,9 @@ class SmoothQuantile(SingleRound):
         value = domain.value(place + domain.grid_lower)
         value = min(max(value, float(domain.lower)), float(domain.upper))
         found = int(value) if is_whole(self.column.value, domain) else value
-        return ResultTable({"prob": (float(self.prob),)}, {}, (NO_INTERVAL, BOUNDED), facts={"value": lambda: (found,)})
+        return ResultTable(
+            {"prob": (float(self.prob),)}, {}, (NO_INTERVAL, BEYOND_BOUNDS), facts={"value": lambda: (found,)}
+        )
 
 
 def _build(frame: Frame, arguments: Arguments) -> SmoothQuantile:

@@ -7,10 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.distributions.simulations import draw_again
+from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.column_bins import BREAKS
 from adomnia.methods.contract import BY, Arguments, Factor, Frame, Method
-from adomnia.methods.fresh_noise import draw_again
 from adomnia.methods.parts.densities.sampling import ABOUT_PEOPLE, require_one_row
 from adomnia.methods.parts.survival.curves import SurvivalCurve
 from adomnia.methods.parts.survival.grouping import find_reach
@@ -25,15 +26,19 @@ from adomnia.statistics.contract import Bounds, Estimate, Fact, Floats, Measured
 
 _DRAWS = 2_000
 _TINY = 1e-9
-_UNKNOWN = (
-    "Where hardly more people are at risk than the noise, survival stays as it was and its interval reaches to 0."
+_UNKNOWN = define_note(
+    "survival_unknown",
+    "Where hardly more people are at risk than the noise, survival stays as it was and its interval reaches to 0.",
 )
-_GROUPED = (
+_GROUPED = define_note(
+    "grouped_times",
     "With grouped times the interval of survival covers every order of events and censorings within a group of times."
-    " The interval of the median runs between ends of groups. standard_error allows for sampling and noise alone."
+    " The interval of the median runs between ends of groups. standard_error allows for sampling and noise alone.",
 )
 _FINER = "With many people, a larger `intervals` makes both narrower."
-_MEDIAN = "The median is the time when half survive: no reply where the curve stays above a half."
+_MEDIAN = define_note(
+    "median_survival", "The median is the time when half survive: no reply where the curve stays above a half."
+)
 
 
 @dataclass(frozen=True)
@@ -84,6 +89,7 @@ class KaplanMeier(SingleRound):
                 *([] if curve.known.all() else [_UNKNOWN]),
             ),
             figure={"kind": "steps", "x": "time", "y": "survival"},
+            about="population",
         )
 
 

@@ -5,6 +5,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
+from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.column_bins import BREAKS
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
@@ -21,17 +22,23 @@ from adomnia.statistics.linear import linear
 from adomnia.statistics.p_values import EXPLAINED, bound_p_value
 
 _MOST_GROUPS = 50  # the covariance of their noise has the square of that many entries for each interval
-_ABOUT = "The test is about the population that the people are a sample of; its law knows the noise."
-_EVEN = (
+_ABOUT = define_note(
+    "log_rank_about_population",
+    "The test is about the population that the people are a sample of; its law knows the noise.",
+)
+_EVEN = define_note(
+    "censored_evenly",
     "With grouped times the test supposes that groups are censored at the same parts of an interval of time. Where they"
-    " are not, equal groups are rejected too often: ask for more intervals."
+    " are not, equal groups are rejected too often: ask for more intervals.",
 )
 _MEASURED = (
     "Measured at 5%, 20,000 people and epsilon 1: 41 of 100 tests reject where one of two equal groups is censored only"
     " at the beginning of each of 20 intervals, 5 of 100 with 100 intervals. Equal groups that are censored at two"
     " constant rates (0.1 and 2, events 1) are rejected in 4 of 100 tests with 20 intervals, always with 5."
 )
-_NO_REPLY = "No reply: no people at risk are seen above the noise. Ask with a larger price."
+_NO_REPLY = define_note(
+    "at_risk_lost", "No reply: no people at risk are seen above the noise. Ask with a larger price."
+)
 
 
 @dataclass(frozen=True)

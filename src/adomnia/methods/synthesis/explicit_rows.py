@@ -13,14 +13,15 @@ from typing import Any
 
 import numpy as np
 
+from adomnia.mechanisms.contract import Tails
+from adomnia.messages.notes import Note, NoteTemplate
 from adomnia.methods.contract import Arguments, BadArgument, Frame, Parameter
-from adomnia.methods.parts.describe.error_laws import cumulants
 from adomnia.methods.synthesis.attributes import ReleaseColumn, count_cells, read_columns
 from adomnia.methods.synthesis.choosing import ReleaseTables
 from adomnia.methods.synthesis.decoding import decode_rows
 from adomnia.methods.synthesis.explicit_table import NoisyCells, TableColumns, draw_rows, sum_tables
 from adomnia.methods.synthesis.residuals import NoisyMarginal, Residuals
-from adomnia.methods.synthesis.synthesis import MOST_ROWS
+from adomnia.methods.synthesis.synthesis import DRAWN, GOOD_FOR, MOST_ROWS
 from adomnia.noise import Integers
 from adomnia.noise.afterwards import follow
 from adomnia.privacy.events import Price
@@ -28,7 +29,7 @@ from adomnia.privacy.keys import MOST_CELLS, Key
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Floats, Measure, Measured, ResultTable, Round
-from adomnia.statistics.products import Places, Product, Tails
+from adomnia.statistics.products import Places, Product
 
 MOST_TABLES = 1_000  # each is a statement that is proved before data is read
 COLUMN_PART = Fraction(1, 4)  # of what a table costs: tables of several columns tell of each of them too
@@ -37,11 +38,11 @@ _MOST_PARTS = 2**50
 _WORK = 2 * 10**9  # cells that may be looked at in fitting
 _LEAST_REPLAYS, _MOST_REPLAYS = 10, 100
 WAYS = Parameter("ways", "integer", "of how many columns at once counts should be right", default=2, lower=1, upper=4)
-_GOOD_FOR = (
-    "They are good for counts and shares of many rows. They are not good for rare values and outliers, and a test or "
-    "an interval that takes them for data is too sure of itself."
+_OF_TABLE = NoteTemplate(
+    "rows_of_table",
+    "These {number:,} rows are of nobody: they are drawn from a table that was fitted to noisy counts. There are about "
+    "{rows:,} rows of data.",
 )
-_AGAIN = "What chance decides in drawing them follows from what was measured: the same measurements give the same rows."
 
 
 def read_explicit(
@@ -111,12 +112,9 @@ def count_replays(work: int) -> int:
 
 def read_noisy(columns: TableColumns, measured: Measured) -> NoisyCells:
     """A whole table as it was measured."""
-    return NoisyCells.whole(columns, np.asarray(measured.values, dtype=np.float64), cumulants(measured.noise)[0])
-
-
-def find_tails(measured: Measured) -> Tails:
-    """Of which law the noise is."""
-    return "laplace" if cumulants(measured.noise)[1] else "gaussian"
+    return NoisyCells.whole(
+        columns, np.asarray(measured.values, dtype=np.float64), measured.noise.continuous.cumulants.variance
+    )
 
 
 @dataclass(frozen=True)
@@ -138,16 +136,13 @@ class FittedTable:
             sizes, [NoisyMarginal(each.columns, each.counts, each.variance) for each in whole]
         )
 
-    def publish(self, size: int | None, about: Mapping[str, Any], *notes: str) -> ResultTable:
+    def publish(self, size: int | None, about: Mapping[str, Any], *notes: Note) -> ResultTable:
         """Rows as a result and as a product; about as many as there are if nobody says how many."""
         total = float(self.weights.sum())
         number = size or min(max(round(total), 1), MOST_ROWS)
         rows = draw_rows(self.weights, number, follow(self.released, "rows"))
         attributes = tuple(column.attribute for column in self.columns)
         labels = decode_rows(attributes, rows, follow(self.released, "values"))
-        first = (
-            f"These {number:,} rows are of nobody: they are drawn from a table that was fitted to noisy counts. "
-            f"There are about {round(total):,} rows of data."
-        )
+        first = _OF_TABLE(number=number, rows=round(total))
         product = Product(attributes, self.estimates, self.tails, rows, about={**about, "total": total})
-        return ResultTable(labels, {}, (first, *notes, _GOOD_FOR, _AGAIN), product=product)  # type: ignore[arg-type]  # of None
+        return ResultTable(labels, {}, (first, *notes, GOOD_FOR, DRAWN), product=product)  # type: ignore[arg-type]  # of None

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from adomnia.messages.notes import Note, NoteTemplate, define_note
 from adomnia.methods.contract import Parameter
 from adomnia.methods.synthesis.attributes import ReleaseColumn
 from adomnia.methods.synthesis.decoding import decode_rows
@@ -55,26 +56,31 @@ def foresee_rows(columns: Sequence[ReleaseColumn]) -> ResultTable:
     attributes = tuple(column.attribute for column in columns)
     rows = np.zeros((_FORESEEN, len(columns)), dtype=np.int32)
     labels = decode_rows(attributes, rows, follow([], "foreseen"))
-    return ResultTable(labels, {}, ("Rows are drawn once the data is measured.",))  # type: ignore[arg-type]  # of None
+    return ResultTable(labels, {}, (_DRAWN_LATER,))  # type: ignore[arg-type]  # of None
 
 
-def _notes(number: int, total: float, noisy: NoisyTables, names: Sequence[str]) -> tuple[str, ...]:
+def _notes(number: int, total: float, noisy: NoisyTables, names: Sequence[str]) -> tuple[Note, ...]:
     together = [" x ".join(names[place] for place in table) for table in noisy.tables if len(table) > 1]
     more = f" and {len(together) - _LISTED} others" if len(together) > _LISTED else ""
-    measured = f"Measured together were {', '.join(together[:_LISTED])}{more}." if together else _NOTHING_TOGETHER
-    return (
-        (
-            f"These {number:,} rows are of nobody: they are drawn from a model of noisy counts. "
-            f"There are about {max(round(total), 0):,} rows of data."
-        ),
-        f"{measured} How other columns go together is guessed from that, and may be far off.",
-        _GOOD_FOR,
-        "What chance decides in drawing them follows from what was measured: the same measurements give the same rows.",
-    )
+    measured = _TOGETHER(tables=together[:_LISTED], more=more) if together else _NOTHING_TOGETHER
+    return _OF_MODEL(number=number, rows=max(round(total), 0)), measured, GOOD_FOR, DRAWN
 
 
-_GOOD_FOR = (
-    "They are good for counts and shares of many rows. They are not good for rare values and outliers, and a test or "
-    "an interval that takes them for data is too sure of itself."
+_OF_MODEL = NoteTemplate(
+    "rows_of_model",
+    "These {number:,} rows are of nobody: they are drawn from a model of noisy counts. There are about {rows:,} rows "
+    "of data.",
 )
-_NOTHING_TOGETHER = "No columns were measured together."
+_GUESSED = "How other columns go together is guessed from that, and may be far off."
+_TOGETHER = NoteTemplate("measured_together", f"Measured together were {{tables}}{{more}}. {_GUESSED}")
+_NOTHING_TOGETHER = define_note("nothing_together", f"No columns were measured together. {_GUESSED}")
+_DRAWN_LATER = define_note("drawn_once_measured", "Rows are drawn once the data is measured.")
+GOOD_FOR = define_note(
+    "synthetic_good_for",
+    "They are good for counts and shares of many rows. They are not good for rare values and outliers, and a test or "
+    "an interval that takes them for data is too sure of itself.",
+)
+DRAWN = define_note(
+    "drawn_from_measurements",
+    "What chance decides in drawing them follows from what was measured: the same measurements give the same rows.",
+)

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.parts.describe.rounds import SeveralRounds, table_of
@@ -31,7 +32,9 @@ from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Bounds, ResultTable, Steps
 
 MOST_GROUPS = 100
-_LOST = "Some groups have so few rows that they are lost in the noise: nothing is known of their values."
+_LOST = define_note(
+    "groups_lost", "Some groups have so few rows that they are lost in the noise: nothing is known of their values."
+)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.distributions.projections import project_shares
+from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.column_bins import ColumnBins, split_finely
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, NumberColumn, Parameter
@@ -31,7 +33,6 @@ from adomnia.methods.parts.testing.report import (
     returns,
     tabulate_test,
 )
-from adomnia.methods.parts.testing.shares import project
 from adomnia.methods.table_limits import demand_few_tables
 from adomnia.privacy.events import Price
 from adomnia.privacy.queries import Query
@@ -39,9 +40,10 @@ from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Bounds, Floats, Measured, ResultTable, Steps
 
 _LEAST = 1e-12  # standard deviations that are divided by
-_BINNED = (
+_BINNED = define_note(
+    "compared_at_cuts",
     "The distributions are compared at the cuts between bins. Between two cuts their difference may be larger, by at"
-    " most the share of rows there."
+    " most the share of rows there.",
 )
 _BINS = 32
 _LAW_BINS = 16  # their cuts are where they should be, so that fewer do
@@ -188,7 +190,7 @@ def _compare(
 
     @lru_cache(maxsize=1)
     def errors() -> Floats:
-        shares = project(histograms.counts)
+        shares = project_shares(histograms.counts)
         again = histograms.simulate(shares, "ks_test intervals")
         return _differ(again, target) - _differ(shares, target)
 
@@ -214,7 +216,7 @@ def _largest(differences: Floats) -> Floats:
 
 def _apart(counts: Floats, target: Floats | None) -> Floats:
     """The difference of the distribution functions at the end of each bin but the last, where there is none."""
-    return _differ(project(counts), target)
+    return _differ(project_shares(counts), target)
 
 
 def _differ(counts: Floats, target: Floats | None) -> Floats:

@@ -8,9 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.distributions.simulations import draw_again
+from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
-from adomnia.methods.fresh_noise import draw_again, variance_of
 from adomnia.methods.parts.testing.adjustment import ADJUST
 from adomnia.methods.parts.testing.null_law import NullLaw, as_alternative, count_draws
 from adomnia.methods.parts.testing.report import (
@@ -28,9 +29,15 @@ from adomnia.privacy.scans import Rows
 from adomnia.statistics.contract import Bounds, Floats, Measured, ResultTable
 
 _LEAST = 1e-12  # variances that are divided by
-_LOST = "So few people differ in the two columns that they are lost in the noise: there is no estimate of the odds."
+_LOST = define_note(
+    "changes_lost",
+    "So few people differ in the two columns that they are lost in the noise: there is no estimate of the odds.",
+)
 
-_ENDLESS = "Hardly anybody changed in the other direction: the odds have no upper limit, and no estimate."
+_ENDLESS = define_note(
+    "odds_without_limit",
+    "Hardly anybody changed in the other direction: the odds have no upper limit, and no estimate.",
+)
 
 
 @dataclass(frozen=True)
@@ -145,7 +152,7 @@ class Changes:
 
     @cached_property
     def _noise(self) -> float:
-        return variance_of(self.measured.noise)
+        return self.measured.noise.cumulants.variance
 
     @property
     def lost(self) -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 
+from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.tokenizer_core import TokenType
 
 from adomnia.catalog.model import is_name
@@ -136,3 +138,10 @@ def is_one_name(expression: str) -> bool:
     """
     tokens = split_tokens(expression)
     return [token.token_type for token in tokens] in _NAMES and not tokens[0].comments
+
+
+@cache
+def list_keywords() -> frozenset[str]:
+    """Words that a reader of SQL may take for something else than a name."""
+    keywords = (*DuckDB.Tokenizer.KEYWORDS, *DuckDB.Parser.NO_PAREN_FUNCTION_PARSERS)
+    return frozenset(word for keyword in keywords for word in keyword.split())

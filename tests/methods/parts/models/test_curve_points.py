@@ -24,5 +24,5 @@ def test_a_column_is_not_explained_by_itself():
 
 
 def test_what_intervals_are_about_is_said():
-    assert "population" in describe_about(True, "curves")
-    assert "in the data" in describe_about(False, "curves")
+    assert "population" in describe_about("curves", population=True)
+    assert "in the data" in describe_about("curves", population=False)

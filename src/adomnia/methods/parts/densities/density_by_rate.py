@@ -9,6 +9,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
+from adomnia.messages.notes import NoteTemplate
 from adomnia.methods.column_bins import ColumnBins
 from adomnia.methods.parts.densities.bandwidth import merge_into
 from adomnia.methods.parts.densities.rates import count_bins
@@ -25,6 +26,9 @@ from adomnia.privacy.scans import Rows
 from adomnia.statistics.contract import Measure, Measured, ResultTable, Steps
 
 _COUNT = Fraction(1, 20)  # of the price, for the number of rows
+
+
+_CHOSEN = NoteTemplate("bins_by_rows", "The noisy number of rows chose {bins} bin{bins:s}.")
 
 
 @dataclass(frozen=True)
@@ -63,5 +67,4 @@ class DensityByRate(SeveralRounds):
 
     def _tabulate(self, counted: Measured, sizes: tuple[int, ...]) -> ResultTable:
         bins = NoisyShares(counted.values[: len(sizes)], (1,) * len(sizes), counted.noise, sampled=True)
-        chosen = f"The noisy number of rows chose {len(sizes)} bin{'s' * (len(sizes) > 1)}."
-        return describe_density(bins, self.cells, sizes, chosen, competing=1)
+        return describe_density(bins, self.cells, sizes, _CHOSEN(bins=len(sizes)), competing=1)

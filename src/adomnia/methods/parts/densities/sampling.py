@@ -1,10 +1,15 @@
 """Whether rows can be taken for a sample of a population: one row a person, each independent of the others."""
 
 from adomnia.errors import Refusal
+from adomnia.messages.notes import define_note
 from adomnia.methods.contract import Frame
 
-ABOUT_PEOPLE = "Intervals are about the population that the people are a sample of: sampling and noise together."
-ABOUT_DATA = "Intervals are about the people in the data: they hold the noise, no sampling."
+ABOUT_PEOPLE = define_note(
+    "about_people", "Intervals are about the population that the people are a sample of: sampling and noise together."
+)
+ABOUT_DATA = define_note(
+    "about_people_in_data", "Intervals are about the people in the data: they hold the noise, no sampling."
+)
 
 
 def require_one_row(frame: Frame, method: str, instead: str = "") -> None:

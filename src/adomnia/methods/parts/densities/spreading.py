@@ -2,26 +2,31 @@
 
 import numpy as np
 
+from adomnia.messages.notes import Note, define_note
 from adomnia.methods.column_bins import ColumnBins
 from adomnia.methods.parts.densities.shares import NoisyShares, merge
 from adomnia.statistics.contract import Bounds, Estimate, Floats, ResultTable
 
-_ABOUT = (
+_ABOUT = define_note(
+    "band_about_population",
     "The band is about the population that the people are a sample of: it holds the average density within each bin, "
-    "of all bins at once."
+    "of all bins at once.",
 )
-_NOBODY = "No rows are seen above the noise: the density is that of rows spread evenly."
+NOBODY = define_note(
+    "density_without_rows", "No rows are seen above the noise: the density is that of rows spread evenly."
+)
 
 
 def describe_density(
-    shares: NoisyShares, cells: ColumnBins, sizes: tuple[int, ...], chosen: str, competing: int
+    shares: NoisyShares, cells: ColumnBins, sizes: tuple[int, ...], chosen: Note, competing: int
 ) -> ResultTable:
     """The table of bins of so many cells each, chosen among so many competing ways; `chosen` says how."""
     return ResultTable(
         labels={"x_from": cells.lower, "x_to": cells.upper},
         estimates={"density": _spread(shares, cells.widths, sizes, competing)},
-        notes=(_ABOUT, _NOBODY if shares.total <= 0 else chosen),
+        notes=(_ABOUT, NOBODY if shares.total <= 0 else chosen),
         figure={"kind": "line", "x_from": "x_from", "x_to": "x_to", "y": "density", "x_title": cells.column.name},
+        about="population",
     )
 
 

@@ -11,6 +11,7 @@ from fractions import Fraction
 import numpy as np
 
 from adomnia.mechanisms.quantiles import FINEST_SHARE
+from adomnia.messages.notes import Note, NoteTemplate
 from adomnia.methods.contract import Arguments, BadArgument, NumberColumn, Parameter
 from adomnia.methods.parts.describe.column_sums import MEAN, ColumnSums, column_vector
 from adomnia.methods.parts.describe.cut_quantiles import CutQuantile, Flow, find_cuts
@@ -29,6 +30,9 @@ _ROWS, _CHOOSE, _COUNT, _SUMS = (Fraction(part, 100) for part in (4, 32, 24, 40)
 _NARROWEST = 2
 _FINE = 2**20  # steps between the declared bounds: of so many, one or two do not matter
 _LARGEST = 2**77  # of these steps, as halves still fit a grid
+
+
+_BOUNDS = NoteTemplate("released_bounds", "The released bounds are {low:g} and {high:g}.")
 
 
 @dataclass(frozen=True)
@@ -65,10 +69,10 @@ class ClampedMean:
         return sum(missed(each, confidence, cells) for each in (self.low, self.high))
 
     @property
-    def note(self) -> str:
+    def note(self) -> Note:
         """What the bounds are, which were bought too."""
         low, high = self.bounds
-        return f"The released bounds are {float(low):g} and {float(high):g}."
+        return _BOUNDS(low=float(low), high=float(high))
 
 
 def _missed_by_steps(end: CutQuantile, confidence: float, cells: int) -> float:

@@ -1,12 +1,15 @@
 """What intervals are about: the population that people are a sample of, or the data itself."""
 
 from adomnia.errors import Refusal
+from adomnia.messages.notes import Note, define_note
 from adomnia.methods.contract import Arguments, Frame
 
-POPULATION = (
-    "Intervals are about the population that the people are a sample of: they allow for sampling and for noise."
+POPULATION = define_note(
+    "about_population",
+    "Intervals are about the population that the people are a sample of: they allow for sampling and for noise.",
 )
-DATA = "Intervals are about the data: they allow for noise alone."
+DATA = define_note("about_data", "Intervals are about the data: they allow for noise alone.")
+BEYOND_BOUNDS = define_note("beyond_bounds", "Values beyond the declared bounds count as the bounds.")
 
 
 def read_inference(frame: Frame, arguments: Arguments, name: str) -> bool:
@@ -19,6 +22,6 @@ def read_inference(frame: Frame, arguments: Arguments, name: str) -> bool:
     return population
 
 
-def describe_inference(*, population: bool) -> str:
+def describe_inference(*, population: bool) -> Note:
     """The note that says so."""
     return POPULATION if population else DATA

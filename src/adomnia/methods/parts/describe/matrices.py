@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
 
+from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import Arguments, BadArgument, Factor, Frame, NumberColumn, Parameter
 from adomnia.methods.parts.describe.inference import describe_inference, read_inference
@@ -12,13 +13,13 @@ from adomnia.methods.parts.describe.pair_sums import pair_vector
 from adomnia.methods.stacking import stack_estimates
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
-from adomnia.statistics.contract import Estimate, ResultTable
+from adomnia.statistics.contract import Estimate, ResultTable, name_about
 
 COLUMNS = Parameter(
     "columns", "columns", "the numbers; all that the rows have, unless some are named", all_columns=True
 )
 _MOST_COLUMNS = 12
-_COMPLETE = "Only rows that have a value in every column are counted."
+_COMPLETE = define_note("complete_rows_counted", "Only rows that have a value in every column are counted.")
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class PairMatrix(SingleRound):
             {"estimate": stack_estimates([found[min(cell), max(cell)] for cell in cells])},
             (describe_inference(population=self.population), _COMPLETE),
             {"kind": "heat", "x": "column", "y": "other", "value": "estimate"},
+            about=name_about(population=self.population),
         )
 
 

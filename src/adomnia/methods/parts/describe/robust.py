@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+from adomnia.messages.notes import Note
 from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import Arguments, Frame, NumberColumn
 from adomnia.methods.parts.describe.inference import describe_inference, read_inference
@@ -11,7 +12,7 @@ from adomnia.methods.parts.describe.rounds import SeveralRounds
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.privacy.scans import NonNull
-from adomnia.statistics.contract import Estimate, ResultTable
+from adomnia.statistics.contract import Estimate, ResultTable, name_about
 
 
 @dataclass(frozen=True)
@@ -32,11 +33,12 @@ class Robust(SeveralRounds):
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
         return ((Query(self.relation, (), NonNull(self.column.value)), Fraction(1)),)
 
-    def tabulate(self, estimate: Estimate, *notes: str) -> ResultTable:
+    def tabulate(self, estimate: Estimate, *notes: Note) -> ResultTable:
         """The table: one row, with the name of the column."""
         figure = {"kind": "points", "x": "column", "y": "estimate"}
         said = (describe_inference(population=self.population), *notes)
-        return ResultTable({"column": (self.column.name,)}, {"estimate": estimate}, said, figure)
+        about = name_about(population=self.population)
+        return ResultTable({"column": (self.column.name,)}, {"estimate": estimate}, said, figure, about=about)
 
 
 def read_robust(frame: Frame, arguments: Arguments, name: str) -> tuple[Relation, NumberColumn, bool, Fraction]:

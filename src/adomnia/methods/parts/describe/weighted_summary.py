@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import Factor, NumberColumn
 from adomnia.methods.parts.describe.column_sums import SPREAD, ColumnSums, column_vector
-from adomnia.methods.parts.describe.error_laws import noise_cumulants
-from adomnia.methods.parts.describe.inference import describe_inference
+from adomnia.methods.parts.describe.inference import BEYOND_BOUNDS, describe_inference
 from adomnia.methods.parts.describe.noisy_ratios import NoisyRatio
 from adomnia.methods.parts.describe.weighted_counts import WeightedCounts, weight_vector
 from adomnia.methods.sampling_weights import SamplingWeights
@@ -21,10 +21,14 @@ from adomnia.privacy.expressions import call
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation, Where
 from adomnia.privacy.vectors import Vector
-from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, ResultTable
+from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, ResultTable, name_about
 
 _MISSING = Fraction(1, 10)  # of the price of a column, for the weights of rows without a value
 _WIDEST = 2**12  # steps of a column: its fourth powers and the weights fit one entry
+_NUMBERS = define_note(
+    "weights_about_data", "n and missing are noisy sums of weights, and their intervals are about the data."
+)
+_NO_EXTREMES = define_note("no_weighted_extremes", "Extremes and quartiles are not told of rows with weights.")
 _UNTOLD = ("min", "q1", "median", "q3", "max")
 
 
@@ -57,7 +61,7 @@ class WeightedSums(ColumnSums):
 
     @property
     def cumulants(self) -> tuple[float, float]:
-        variance, fourth = noise_cumulants(self.measured)
+        variance, fourth = self.measured.noise.continuous.cumulants
         many = self._entries.shape[1]
         return many * variance / self._size**2, many * fourth / self._size**4
 
@@ -119,11 +123,12 @@ class WeightedSummary(SingleRound):
             {name: stack_estimates([each[name] for each in described]) for name in described[0]},
             (
                 describe_inference(population=self.population),
-                "n and missing are noisy sums of weights, and their intervals are about the data.",
-                "Extremes and quartiles are not told of rows with weights.",
-                "Values beyond the declared bounds count as the bounds.",
+                _NUMBERS,
+                _NO_EXTREMES,
+                BEYOND_BOUNDS,
             ),
             {"kind": "points", "x": "column", "y": "mean", "title": "Means"},
+            about=dict.fromkeys(("mean", "sd"), name_about(population=self.population)),
         )
 
     def _describe(self, column: NumberColumn, measured: Measured, missing: Measured) -> dict[str, Estimate]:

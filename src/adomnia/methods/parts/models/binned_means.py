@@ -15,8 +15,10 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.distributions.margins import deviations
+from adomnia.mechanisms.interval import find_alpha
+from adomnia.messages.notes import Note, NoteTemplate
 from adomnia.methods.contract import NumberColumn
-from adomnia.methods.parts.describe.error_laws import deviations, left_open, noise_cumulants
 from adomnia.methods.parts.describe.noisy_ratios import NoisyRatio
 from adomnia.privacy.keys import Key
 from adomnia.privacy.queries import Query
@@ -33,9 +35,10 @@ _FEWEST = 0.5  # rows
 _FEWEST_FREEDOM = 1.0
 METHOD = "noisy sum / noisy count, smoothed"
 
-UNSEEN = (
-    "No reply where too few rows are to be seen above the noise: a gap in {}, or too few people for the price. A "
-    "higher price, or a wider average, helps."
+UNSEEN = NoteTemplate(
+    "gap",
+    "No reply where too few rows are to be seen above the noise: a gap in {column}, or too few people for the price. A "
+    "higher price, or a wider average, helps.",
 )
 
 
@@ -87,7 +90,7 @@ class BinnedMeans:
     @cached_property
     def cumulants(self) -> tuple[float, float]:
         """The variance and the fourth cumulant of the noise of each polynomial's sum."""
-        variance, fourth = noise_cumulants(self.measured)
+        variance, fourth = self.measured.noise.continuous.cumulants
         return variance / self._whole**2, fourth / self._whole**4
 
     @property
@@ -156,7 +159,7 @@ class SmoothedMeans:
         """The interval of each mean: Student's law for the rows, that of the noise for the noise (Fieller 1954)."""
         from scipy.special import stdtrit
 
-        alpha = left_open(confidence, cells)
+        alpha = find_alpha(confidence, cells)
         normal = deviations(np.ones(1), np.zeros(1), alpha)
         wider = (stdtrit(self._freedom, 1 - alpha / 2) / normal) ** 2
         a, b, c = self._ratio.variance
@@ -173,6 +176,6 @@ class SmoothedMeans:
 
         return Estimate(np.where(self.clear, lower + width * self.shares, np.nan), interval, METHOD)
 
-    def notes(self, name: str) -> tuple[str, ...]:
+    def notes(self, name: str) -> tuple[Note, ...]:
         """That there are gaps, if there are."""
-        return () if self.clear.all() else (UNSEEN.format(name),)
+        return () if self.clear.all() else (UNSEEN(column=name),)

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.messages.notes import Note, NoteTemplate, define_note
 from adomnia.methods.contract import Parameter
 from adomnia.methods.parts.models.design import Design
-from adomnia.statistics.contract import Bounds, Estimate, Fact, Floats, ResultTable
+from adomnia.statistics.contract import Bounds, Estimate, Fact, Floats, ResultTable, name_about
 from adomnia.statistics.p_values import EXPLAINED, bound_p_values, say_p_value
 
 RETURNS = {
@@ -31,9 +32,29 @@ EXPONENTIATE = Parameter(
 _LARGEST = 700.0  # exp of more is beyond doubles
 _ALONE = 1e-10  # of a variance that no other estimate tells: with less, coefficients are not told apart
 _ABOUT = {
-    "population": "Intervals are about the population that the people are a sample of: they hold sampling and noise.",
-    "data": "Intervals are about the coefficients of the data itself, without noise.",
+    "population": define_note(
+        "coefficients_of_population",
+        "Intervals are about the population that the people are a sample of: they hold sampling and noise.",
+    ),
+    "data": define_note(
+        "coefficients_of_data", "Intervals are about the coefficients of the data itself, without noise."
+    ),
 }
+_WALD = NoteTemplate(
+    "wald_test",
+    "Wald test of all terms together: chi-square {chi_square:.4g} on {freedom} degree{freedom:s} of freedom, "
+    "{p_value}.",
+)
+_SILENT = NoteTemplate(
+    "coefficients_without_reply",
+    "No reply for {terms}: what the rows tell of them is not larger than the noise. A higher price, narrower bounds, "
+    "fewer terms or more rows would help.",
+)
+_EXPONENTIATED = NoteTemplate(
+    "exponentiated",
+    "Estimates are {ratios}: exp of the coefficients and of the ends of their intervals. Standard errors and "
+    "statistics are those of the coefficients.",
+)
 
 
 @dataclass(frozen=True)
@@ -55,7 +76,7 @@ class Coefficients:
         """Which coefficients there is a reply for."""
         return np.asarray(self.carried & np.isfinite(self.values) & np.isfinite(self.errors))
 
-    def tabulate(self, kind: str, inference: str, notes: Sequence[str]) -> ResultTable:
+    def tabulate(self, kind: str, inference: str, notes: Sequence[Note]) -> ResultTable:
         """One row for each coefficient."""
         estimate = Estimate(np.where(self.told, self.values, np.nan), self._bound, "Newton's method on noisy sums")
         statistic = self.values / self.errors
@@ -70,6 +91,7 @@ class Coefficients:
                 "p_value": lambda: bound_p_values(self._reply(lambda: _two_sided(statistic))()),
             },
             model=self._describe(kind, inference),
+            about=name_about(population=inference == "population"),
         )
 
     def _bound(self, confidence: float, cells: int) -> Bounds:
@@ -105,20 +127,16 @@ class Coefficients:
         square = float(((vectors.T @ scores) ** 2 / values).sum())
         return square, int(tested.sum()), float(chdtrc(int(tested.sum()), square))
 
-    def _test_all(self, inference: str) -> tuple[str, ...]:
+    def _test_all(self, inference: str) -> tuple[Note, ...]:
         """The test of all terms together, where intervals are about the population."""
         if inference != "population" or self.wald is None:
             return ()
         square, freedom, p_value = self.wald
-        degrees = f"{freedom} degree{'s' if freedom > 1 else ''} of freedom"
-        return (f"Wald test of all terms together: chi-square {square:.4g} on {degrees}, {say_p_value(p_value)}.",)
+        return (_WALD(chi_square=square, freedom=freedom, p_value=say_p_value(p_value)),)
 
-    def _explain_silence(self) -> tuple[str, ...]:
+    def _explain_silence(self) -> tuple[Note, ...]:
         silent = [name for name, told in zip(self.design.names, self.told, strict=True) if not told]
-        if not silent:
-            return ()
-        why = f"No reply for {', '.join(silent)}: what the rows tell of them is not larger than the noise."
-        return (f"{why} A higher price, narrower bounds, fewer terms or more rows would help.",)
+        return (_SILENT(terms=silent),) if silent else ()
 
     def _describe(self, kind: str, inference: str) -> dict[str, Any]:
         """What predictions need, and the test of all terms."""
@@ -137,10 +155,7 @@ class Coefficients:
 
 def exponentiate_table(table: ResultTable) -> ResultTable:
     """The table with ratios of odds or rates in the place of coefficients, and a note that says so."""
-    note = (
-        f"Estimates are {_RATIOS[table.model['kind']]}: exp of the coefficients and of the ends of their intervals. "
-        "Standard errors and statistics are those of the coefficients."
-    )
+    note = _EXPONENTIATED(ratios=_RATIOS[table.model["kind"]])
     changed = {**table.estimates, ESTIMATE: _exponentiate(table.estimates[ESTIMATE])}
     return replace(table, estimates=changed, notes=(*table.notes, note))
 

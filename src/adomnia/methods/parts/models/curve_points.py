@@ -2,10 +2,16 @@
 
 from fractions import Fraction
 
+from adomnia.messages.notes import Note, NoteTemplate
 from adomnia.methods.column_bins import ColumnBins
 from adomnia.methods.contract import Arguments, BadArgument, NumberColumn, Parameter
 
 MOST_POINTS = 200
+_OF_POPULATION = NoteTemplate(
+    "curve_of_population",
+    "Intervals are about {what}, of the population that the people are a sample of. Each holds by itself.",
+)
+_OF_DATA = NoteTemplate("curve_of_data", "Intervals are about {what}, of the people in the data. Each holds by itself.")
 RESPONSE = Parameter("y", "column", "the column whose mean is told", required=True)
 VALUE = Parameter("x", "column", "the column that it is told for each value of", required=True)
 POINTS = Parameter(
@@ -32,7 +38,6 @@ def choose_points(cells: ColumnBins, points: int) -> tuple[Fraction, ...]:
     return tuple(lower + (upper - lower) * Fraction(place, points - 1) for place in range(points))
 
 
-def describe_about(population: bool, what: str) -> str:
+def describe_about(what: str, *, population: bool) -> Note:
     """What intervals are about."""
-    whom = "of the population that the people are a sample of" if population else "of the people in the data"
-    return f"Intervals are about {what}, {whom}. Each holds by itself."
+    return (_OF_POPULATION if population else _OF_DATA)(what=what)

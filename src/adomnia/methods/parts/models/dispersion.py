@@ -9,13 +9,13 @@ from fractions import Fraction
 from math import floor, log2
 from typing import TYPE_CHECKING, cast
 
+from adomnia.messages.notes import Note, NoteTemplate, define_note
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price
 from adomnia.privacy.expressions import Expression, call, number
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.privacy.scans import Total
-from adomnia.statistics.combinations import deviation_of
 from adomnia.statistics.contract import Measure, Measured
 
 if TYPE_CHECKING:
@@ -45,16 +45,21 @@ class ScatterSum:
 
     def estimate(self, measured: Measured, expected: float) -> float:
         """The dispersion, with one standard deviation of its noise: `expected` is the sum of the model's variances."""
-        most = (max(0.0, float(measured.values)) + deviation_of(measured.noise)) * float(self.ceiling / _STEPS)
+        most = (max(0.0, float(measured.values)) + measured.noise.continuous.deviation) * float(self.ceiling / _STEPS)
         return min(max(most / max(expected, 1e-300), _LEAST), _MOST)
 
 
-def describe_dispersion(dispersion: float) -> str:
-    """A note: what standard errors allow for."""
-    if dispersion >= _MOST:
-        return "How far the response scatters is lost in the noise."
-    told = f"The variance of the response is at most about {dispersion:.3g} times that of a Poisson count (noisy)."
-    return f"{told} Standard errors allow for it."
+_SCATTER_LOST = define_note("scatter_lost", "How far the response scatters is lost in the noise.")
+_DISPERSION = NoteTemplate(
+    "dispersion",
+    "The variance of the response is at most about {dispersion:.3g} times that of a Poisson count (noisy). Standard "
+    "errors allow for it.",
+)
+
+
+def describe_dispersion(dispersion: float) -> Note:
+    """What standard errors allow for."""
+    return _SCATTER_LOST if dispersion >= _MOST else _DISPERSION(dispersion=dispersion)
 
 
 def find_highest(largest_residual: Fraction) -> Fraction:
@@ -76,7 +81,7 @@ def choose_ceiling(noise: float, expected: float, mean: float, score_noise: floa
 def predict_noise(rows: Relation, price: Price) -> float:
     """The noise of a sum of numbers of one sign at a price, in parts of the largest."""
     noise = cast("Noise", ScatterSum(rows, number(0), Fraction(1)).measure(price).mechanism)
-    return deviation_of(noise) / _STEPS
+    return noise.continuous.deviation / _STEPS
 
 
 def _power_of_two(size: float, up: int = 0) -> Fraction:

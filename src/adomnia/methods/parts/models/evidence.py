@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.messages.notes import Note, NoteTemplate
 from adomnia.methods.contract import NumberColumn
 from adomnia.methods.parts.models.design import Design, Levels, Powers
 from adomnia.methods.parts.models.predictor import scale
@@ -28,6 +29,13 @@ _ROUNDED = 1e-12  # of the largest information: less than that is lost where dou
 _LOST = 0.02  # of the square of a coefficient's direction that may lie where there is no information
 _SLOPE = 2.0  # how far linear predictors may rise over half of a range of which nothing is known
 _DAMPED = 3.0  # the longest step of a linear predictor, in its root mean square
+
+
+_CUT = NoteTemplate(
+    "range_cut",
+    "Values of `{column}` {ends} pull at the coefficients no more than {counted}: the range was found in the first "
+    "round, with noise.",
+)
 
 
 @dataclass(frozen=True)
@@ -74,7 +82,7 @@ class Coordinates:
         columns = zip(self.design.numbers, self.ranges, strict=True)
         return tuple(Variable(scale(column, each.middle, each.half), _GRID) for column, each in columns)
 
-    def describe_cuts(self) -> tuple[str, ...]:
+    def describe_cuts(self) -> tuple[Note, ...]:
         """A sentence for each number that may lie beyond its range."""
         found = []
         for column, each in zip(self.design.numbers, self.ranges, strict=True):
@@ -85,10 +93,7 @@ class Coordinates:
                 ends.append(f"above {_write(each.middle + each.half)}")
             if ends:
                 counted = "these" if len(ends) > 1 else "this"
-                found.append(
-                    f"Values of `{column.name}` {' or '.join(ends)} pull at the coefficients no more than {counted}:"
-                    " the range was found in the first round, with noise."
-                )
+                found.append(_CUT(column=column.name, ends=" or ".join(ends), counted=counted))
         return tuple(found)
 
     @cached_property

@@ -27,6 +27,7 @@ from typing import Self, TypeAlias
 import numpy as np
 
 from adomnia.errors import Refusal
+from adomnia.messages.notes import Note, NoteTemplate, define_note
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import BadArgument, NumberColumn
 from adomnia.methods.parts.models.coefficients import Coefficients
@@ -80,9 +81,14 @@ FAR_VALUES = (
     "Values far from the mean of a column pull at the coefficients no more than the ends of a range that is found with"
     " noise: 3.5 standard deviations on both sides. A note tells it."
 )
-_STOPPED = (
+_WEIGHTS = NoteTemplate(
+    "rounds_on_weights", "Fitted in {rounds} rounds to rows whose weights add up to about {weights:,.6g} (noisy)."
+)
+_ROWS = NoteTemplate("rounds_on_rows", "Fitted in {rounds} rounds to about {rows:,} complete rows (noisy).")
+_STOPPED = define_note(
+    "last_step_long",
     "Boundary: the last step was still a long one. Coefficients grow without end where columns tell the response apart "
-    "completely; or there are too few rows for the price."
+    "completely; or there are too few rows for the price.",
 )
 
 _Parts: TypeAlias = tuple[Fraction, ...]  # of the price: for the score, for the information, and for the dispersion
@@ -253,12 +259,12 @@ class GeneralisedLinear(Analysis):
         notes = (self.describe_rows(*facts), *cuts, *scattered, *([_STOPPED] if stopped else []))
         return found.tabulate(self.name, self.inference, notes)
 
-    def describe_rows(self, rounds: int, counted: float) -> str:
+    def describe_rows(self, rounds: int, counted: float) -> Note:
         """How many rows there are about; none is public."""
         if self.weighting is not None:
             whole = max(0.0, counted) * self.weighting.upper
-            return f"Fitted in {rounds} rounds to rows whose weights add up to about {whole:,.6g} (noisy)."
-        return f"Fitted in {rounds} rounds to about {max(0, round(counted)):,} complete rows (noisy)."
+            return _WEIGHTS(rounds=rounds, weights=float(whole))
+        return _ROWS(rounds=rounds, rows=max(0, round(counted)))
 
     # What is measured.
 

@@ -12,6 +12,7 @@ from typing import Self
 
 from adomnia.mechanisms.envelopes import LogRange, OrderStatistic
 from adomnia.mechanisms.propose_test_release import ProposeTestRelease
+from adomnia.messages.notes import NoteTemplate
 from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import NumberColumn
 from adomnia.methods.parts.describe.rounds import SeveralRounds
@@ -153,10 +154,9 @@ def _inside(share: float) -> float:
     return min(max(share, 1e-9), 1 - 1e-9)
 
 
-def explain_silence(what: str, instead: str) -> str:
-    """Why there is no reply, and what to do."""
-    return (
-        f"There is no reply, and it was charged: a few people more or less might move the {what} by more than was "
-        f"proposed. That is so where rows are few for the price, or values have gaps. Name a higher price or a larger "
-        f"delta, choose more rows, or ask {instead}, which always replies."
-    )
+NOT_REPLIED = NoteTemplate(
+    "test_without_reply",
+    "There is no reply, and it was charged: a few people more or less might move the {what} by more than was proposed. "
+    "That is so where rows are few for the price, or values have gaps. Name a higher price or a larger delta, choose "
+    "more rows, or ask {instead}, which always replies.",
+)

@@ -7,6 +7,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from adomnia.messages.notes import Note, NoteTemplate, define_note
 from adomnia.methods.analysis import Analysis, with_values
 from adomnia.methods.contract import NumberColumn, Parameter
 from adomnia.methods.parts.describe.inference import describe_inference
@@ -19,7 +20,7 @@ from adomnia.privacy.kinds import LATER
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.privacy.scans import Histogram, Rows
-from adomnia.statistics.contract import Estimate, Measure, Measured, ResultTable, Round, Steps
+from adomnia.statistics.contract import Estimate, Measure, Measured, ResultTable, Round, Steps, name_about
 from adomnia.statistics.population.quantile import PopulationQuantile, with_ladder
 from adomnia.statistics.quantile import VALUE_ALONE, Quantile, estimate_chosen
 
@@ -29,9 +30,14 @@ _CHOSEN = {
     "exponential": "halving",
     "smooth": "smooth_cauchy",
 }  # by which mechanism a value is chosen
-NO_INTERVAL = (
+_CHOSE = NoteTemplate(
+    "way_chosen",
+    "The way {way} was chosen. Expected errors, supposing {rows:,} rows and {supposed}: {errors}.",
+)
+NO_INTERVAL = define_note(
+    "chosen_without_interval",
     "A value that is chosen has no interval of its own: the declared bounds stand for it. The ways auto and brackets "
-    "have one."
+    "have one.",
 )
 WAY = Parameter(
     "method",
@@ -104,16 +110,13 @@ class QuantilesByWay(Analysis):
         return QuantileFacts(self.probs, width, self.sample_size, spread, per_person, price)
 
     @property
-    def comparison(self) -> str:
+    def comparison(self) -> Note | None:
         """What auto compared, in a sentence; nothing where the question named the way."""
         if not self.compared:
-            return ""
+            return None
         told = f"an interquartile range of {float(self.spread):g}" if self.spread is not None else ""
         supposed = told or "values evenly over their bounds"
-        return (
-            f"The way {self.way} was chosen. Expected errors, supposing {self.sample_size:,} rows and {supposed}: "
-            f"{self.compared}."
-        )
+        return _CHOSE(way=self.way, rows=self.sample_size, supposed=supposed, errors=self.compared)
 
     @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
@@ -148,7 +151,10 @@ class QuantilesByWay(Analysis):
         told = describe_inference(population=self.population) if self.way in WITH_INTERVAL else NO_INTERVAL
         estimate = self._counted(*measured) if self.way in ("tree", "histogram") else self._read(*measured)
         figure = {"kind": "points", "x": "prob", "y": "estimate"}
-        return ResultTable({"prob": tuple(map(float, self.probs))}, {"estimate": estimate}, (told,), figure)
+        about = name_about(population=self.population) if self.way in WITH_INTERVAL else None
+        return ResultTable(
+            {"prob": tuple(map(float, self.probs))}, {"estimate": estimate}, (told,), figure, about=about
+        )
 
     def _read(self, measured: Measured) -> Estimate:
         return self._bracketed(measured) if self.way == "brackets" else self._chosen(measured)

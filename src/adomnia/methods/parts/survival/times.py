@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.messages.notes import define_note
 from adomnia.methods.column_bins import ColumnBins, choose_bins
 from adomnia.methods.contract import Arguments, BadArgument, Factor, NumberColumn, Parameter
-from adomnia.methods.fresh_noise import variance_of
 from adomnia.methods.parts.survival.curves import SurvivalCurve
 from adomnia.privacy.domains import Numbers
 from adomnia.statistics.contract import Measured
@@ -35,9 +35,10 @@ INTERVALS = Parameter(
     upper=_MOST_INTERVALS,
 )
 
-HALVED = (
+HALVED = define_note(
+    "times_grouped",
     "Times are grouped: people censored within an interval count as at risk for half of it (life table), those censored"
-    " at the latest time for all of it. An event at the end of an interval counts in it."
+    " at the latest time for all of it. An event at the end of an interval counts in it.",
 )
 
 
@@ -70,7 +71,7 @@ class Times:
         counts, intervals = measured.values.astype(np.float64), len(self.ends)
         events, censored = counts[..., 1, :intervals], counts[..., 0, :intervals]
         after = np.concatenate([counts[..., 0, intervals:], counts[..., 1, intervals:]], axis=-1)
-        noise = variance_of(measured.noise)
+        noise = measured.noise.cumulants.variance
         return SurvivalCurve(events, censored, after, noise, halved=self.open_end, until_latest=self.until_latest)
 
 

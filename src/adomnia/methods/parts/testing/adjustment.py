@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from adomnia.messages.notes import NoteTemplate
 from adomnia.methods.contract import Parameter
 from adomnia.statistics.contract import Fact, Floats, ResultTable
 from adomnia.statistics.p_values import AtMost, bound_p_value
@@ -38,6 +39,7 @@ _WAYS: Mapping[str, tuple[str, Callable[[Floats], Floats]]] = {
     "bonferroni": ("Bonferroni's method", _bonferroni),
     "bh": ("the method of Benjamini and Hochberg", _benjamini_hochberg),
 }
+_ADJUSTED = NoteTemplate("p_values_adjusted", "p-values are adjusted for {tests} test{tests:s} by {way}.")
 ADJUST = Parameter(
     "adjust",
     "choice",
@@ -77,6 +79,6 @@ def adjust_table(table: ResultTable, way: str) -> ResultTable:
         return table
     raw = table.facts[P_VALUE]
     many = sum(each is not None for each in raw())
-    note = f"p-values are adjusted for {many} test{'s' if many != 1 else ''} by {_WAYS[way][0]}."
+    note = _ADJUSTED(tests=many, way=_WAYS[way][0])
     adjusted = {**table.facts, P_VALUE: lambda: adjust_p_values(raw(), way)}
     return replace(table, facts=adjusted, notes=(*table.notes, note))

@@ -7,8 +7,9 @@ from math import prod, sqrt
 
 import numpy as np
 
+from adomnia.distributions.simulations import draw_again
+from adomnia.messages.notes import Note, define_note
 from adomnia.methods.contract import Factor
-from adomnia.methods.fresh_noise import draw_again, variance_of
 from adomnia.methods.parts.testing.null_law import NullLaw, count_draws
 from adomnia.methods.strengths import Strengths, lead_on, lead_up_to, plan_draws
 from adomnia.noise.afterwards import follow
@@ -16,9 +17,10 @@ from adomnia.statistics.contract import Bounds, Floats, Measured
 
 _LEAST = 1e-9  # rows that are expected in a cell, where there is no noise to speak of either
 _CLEAR = 2.0  # times its doubt that what is expected must be
-_RARE = (
+_RARE = define_note(
+    "rare_values_lost",
     "Some values are so rare that they are lost in the noise: how large the effect is at most is not known. Leave them"
-    " out, or put them together with others, in the bracketed SELECT."
+    " out, or put them together with others, in the bracketed SELECT.",
 )
 
 
@@ -57,7 +59,7 @@ class Departures:
         return NullLaw(np.square(self._simulated).sum(axis=-1))
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """What is to be known of the effect."""
         return (_RARE,) if self.lost else ()
 
@@ -115,7 +117,7 @@ class Departures:
 
     @cached_property
     def _noise(self) -> float:
-        return variance_of(self.measured.noise)
+        return self.measured.noise.cumulants.variance
 
 
 def _measure(shares: Floats, expected: Floats) -> Floats:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from adomnia.mechanisms.quantiles import FINEST_SHARE, MOST_VALUES
+from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import keys_of
 from adomnia.methods.contract import BadArgument, Factor, NumberColumn, Parameter
 from adomnia.methods.parts.describe.cut_quantiles import Flow
@@ -29,7 +30,7 @@ from adomnia.statistics.contract import Floats, Measure, Measured
 
 # Of the price: the number of rows, the values chosen by rank, the counts between cuts.
 ROWS, CHOOSE, COUNT = (Fraction(part, 100) for part in (4, 36, 60))
-TIED = "Values in one bin count as equal; intervals allow for their order."
+TIED = define_note("bins_tied", "Values in one bin count as equal; intervals allow for their order.")
 BINNED = (
     "Where a column has no more values than `bins`, each has a bin of its own. Others are cut at values chosen by rank."
     " Numbers that are rounded to the same step of the grid count as equal."

@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 
 from adomnia.errors import Refusal
+from adomnia.messages.notes import Note, define_note
 from adomnia.methods.contract import BadArgument, Factor, Frame, NumberColumn, Parameter
 from adomnia.statistics.contract import Bounds, Estimate, Fact, Floats, ResultTable
 from adomnia.statistics.p_values import EXPLAINED
@@ -18,20 +19,23 @@ ALTERNATIVE = Parameter(
     choices=("two-sided", "less", "greater"),
 )
 
-ABOUT_POPULATION = (
+ABOUT_POPULATION = define_note(
+    "test_about_population",
     "The interval and the p-value are about the population that the people are a sample of: both know the sampling"
-    " and the noise."
+    " and the noise.",
 )
-SIMULATED = (
+SIMULATED = define_note(
+    "p_value_simulated",
     "The p-value is the share of simulations of the null hypothesis, with the same noise, that are at least as far out;"
     " they follow from the released numbers alone. If none is, only a bound is known, such as < 0.0001 of"
-    " 9,999 simulations."
+    " 9,999 simulations.",
 )
-HIDDEN_SPREAD = (
+HIDDEN_SPREAD = define_note(
+    "hidden_spread",
     "The noise hides the spread of the values. The p-value and the interval allow for every spread that is possible, so"
-    " that they say little. Declare tighter bounds, or pay more."
+    " that they say little. Declare tighter bounds, or pay more.",
 )
-NOISY_ROWS = "The number of rows is not public: a noisy one takes its place."
+NOISY_ROWS = define_note("noisy_rows_in_test", "The number of rows is not public: a noisy one takes its place.")
 
 
 def returns(estimate: str, term: str = "what the estimate is of") -> Mapping[str, str]:
@@ -51,7 +55,7 @@ def tabulate_test(  # noqa: PLR0913 - the columns of a table
     statistic: Callable[[], float],
     p_value: Callable[[], float],
     *,
-    notes: tuple[str, ...] = (),
+    notes: tuple[Note, ...] = (),
     method: str = "noisy sums, and simulations of the null hypothesis",
 ) -> ResultTable:
     """One row of the test, then rows of whatever else was estimated, which is not tested."""
@@ -66,6 +70,7 @@ def tabulate_test(  # noqa: PLR0913 - the columns of a table
         notes=(ABOUT_POPULATION, *notes, SIMULATED, NOISY_ROWS),
         figure={"kind": "points", "x": "term", "y": "estimate"},
         facts={"statistic": first(statistic), "p_value": first(p_value)},
+        about="population",
     )
 
 

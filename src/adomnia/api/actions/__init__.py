@@ -1,0 +1,1 @@
+"""What may be done by a visit beside asking a session: routes and pages call the same functions."""

@@ -1,0 +1,120 @@
+"""What a changed text of the catalog would do, told before it is saved; and whether the text on disk is served."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from adomnia.api.access import Role
+from adomnia.api.catalog_edits.catalog_file import CatalogFile, KeptText
+from adomnia.api.catalog_edits.consequences import Consequence, list_consequences
+from adomnia.api.catalog_edits.effects import ErrorEffect, carry_profiles, compare_errors
+from adomnia.api.catalog_edits.examining import ExaminedText, KnownSources, examine_text, parse_toml
+from adomnia.errors import Refusal, Unavailable
+from adomnia.explaining.promises import promises
+
+if TYPE_CHECKING:
+    from adomnia.api.requests import Visit
+    from adomnia.catalog.model import Catalog
+
+__all__ = ["CatalogPreview", "PromiseChange", "ServedText", "examine_draft", "preview_text", "read_served_text"]
+
+
+@dataclass(frozen=True)
+class PromiseChange:
+    """What the catalog promises about something, before and after."""
+
+    about: str
+    was: tuple[str, ...]
+    becomes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class CatalogPreview:
+    """What is wrong with a text; if nothing is, what follows from it for errors, for people, and for promises."""
+
+    problems: tuple[Refusal, ...]
+    effects: tuple[ErrorEffect, ...] = ()
+    consequences: tuple[Consequence, ...] = ()
+    changes: tuple[PromiseChange, ...] = ()
+
+
+@dataclass(frozen=True)
+class ServedText:
+    """The text on disk, and whether it is served: "served", "opening", or "kept" where it cannot be opened.
+
+    It is the state of one worker; each of all `workers` opens the text by itself. `problems` are those of the text, and
+    `kept` are the texts that it replaced, the last one first.
+    """
+
+    text: str
+    identity: str
+    problems: tuple[Refusal, ...]
+    state: str
+    version: int
+    workers: int
+    problem: str
+    kept: tuple[KeptText, ...]
+
+
+def examine_draft(visit: Visit, text: str) -> ExaminedText:
+    """Everything that is wrong with a text, whose files must be among those that are named already."""
+    catalog, on_disk = visit.catalog, {}
+    with suppress(Refusal):  # what is no TOML names nothing
+        on_disk = parse_toml(CatalogFile(catalog.folder).read().text)
+    return examine_text(text, catalog.folder, KnownSources.of(catalog, on_disk))
+
+
+def preview_text(visit: Visit, text: str) -> CatalogPreview:
+    """What a text would do in the place of the catalog that is served; nothing is saved."""
+    examined, served = examine_draft(visit, text), visit.catalog
+    if examined.catalog is None:
+        return CatalogPreview(examined.problems)
+    after = carry_profiles(served, examined.catalog)
+    users = frozenset(user.name for user in visit.services.access.users())
+    return CatalogPreview(
+        (),
+        tuple(compare_errors(served, after)),
+        tuple(list_consequences(served, after, users)),
+        tuple(_compare_promises(served, after)),
+    )
+
+
+def read_served_text(visit: Visit) -> ServedText:
+    """The text on disk. Why it is not served is for the owner: it may be about rows."""
+    file = CatalogFile(visit.catalog.folder)
+    text, identity = "", file.identify()
+    try:
+        disk = file.read()
+        text, identity = disk.text, disk.identity
+        problems = examine_text(text, visit.catalog.folder).problems
+    except (Refusal, Unavailable) as fault:
+        problems = (Refusal(fault.what, fault.why, fault.fix),)
+    return ServedText(text, identity, problems, *_find_state(visit, identity), tuple(file.list_kept()))
+
+
+def _find_state(visit: Visit, identity: str) -> tuple[str, int, int, str]:
+    dataset, workers = visit.services.dataset, visit.services.settings.workers
+    with dataset.lease() as edition:
+        version = edition.curator.catalog.version
+        if edition.identity == identity:
+            return "served", version, workers, ""
+    problem = dataset.find_problem(identity)
+    if problem is None:
+        return "opening", version, workers, ""
+    return "kept", version, workers, problem if visit.visitor.role is Role.OWNER else "Its owner can see why."
+
+
+def _compare_promises(before: Catalog, after: Catalog) -> list[PromiseChange]:
+    said: dict[str, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
+    for side, catalog in enumerate((before, after)):
+        for promise in promises(catalog):
+            said[promise.about][side].append(promise.says)
+    changes = []
+    for about, (was, becomes) in said.items():
+        gone, new = [each for each in was if each not in becomes], [each for each in becomes if each not in was]
+        if gone or new:
+            changes.append(PromiseChange(about, tuple(gone), tuple(new)))
+    return changes

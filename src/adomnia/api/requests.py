@@ -1,0 +1,93 @@
+"""What every route needs from its request: services, visitor, address, and the visit at the dataset that it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from adomnia.api.access import Role
+from adomnia.api.running.addresses import find_caller
+from adomnia.errors import Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.requests import Request
+
+    from adomnia.api.access import Visitor
+    from adomnia.api.running.served_dataset import Edition
+    from adomnia.api.services import Services
+    from adomnia.catalog.model import Catalog
+    from adomnia.session.contract import Session
+    from adomnia.session.curator import Curator
+
+_Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True)
+class Visit:
+    """Who asks, of which edition of the dataset. The curator is for the actions of this package: pages have none."""
+
+    services: Services
+    visitor: Visitor
+    edition: Edition
+
+    @property
+    def curator(self) -> Curator:
+        return self.edition.curator
+
+    @property
+    def catalog(self) -> Catalog:
+        """What is declared: all of it is public."""
+        return self.edition.curator.catalog
+
+    @property
+    def session(self) -> Session:
+        """What an analyst may do; only for analysts."""
+        return self.edition.curator.session(self.visitor.name)
+
+    @property
+    def is_analyst(self) -> bool:
+        """Whether they ask questions, and so have a budget."""
+        return self.visitor.role is Role.ANALYST
+
+
+def services_of(request: Request) -> Services:
+    """The services of this worker."""
+    return cast("Services", request.app.state.services)
+
+
+def visitor_of(request: Request) -> Visitor:
+    """Who sent the request; only for routes that are not open to all."""
+    return cast("Visitor", request.state.visitor)
+
+
+def address_of(request: Request) -> str:
+    """The address that the request comes from."""
+    return find_caller(request.scope, services_of(request).settings)
+
+
+def check_dataset(visit: Visit, dataset: str | None) -> None:
+    """Refuse a dataset that is not served, or not to this analyst; both refusals look the same. None: any dataset."""
+    stranger = visit.is_analyst and visit.catalog.analyst(visit.visitor.name) is None
+    if dataset not in {None, visit.catalog.name} or stranger:
+        fix = "take one that /api/v1/datasets lists"
+        raise Refusal("A dataset of that name", "is not there for you", fix, code="unknown_dataset")
+
+
+async def run_in_pool(request: Request, work: Callable[[], _Result]) -> _Result:
+    """Run a job in the thread pool and return its result."""
+    return await services_of(request).pool.run(visitor_of(request).name, work)
+
+
+async def read_dataset(request: Request, dataset: str | None, read: Callable[[Visit], _Result]) -> _Result:
+    """Run a job that reads public facts of the dataset in the thread pool, and return its result; None: of any."""
+    services, visitor = services_of(request), visitor_of(request)
+
+    def work() -> _Result:
+        with services.dataset.lease() as edition:
+            visit = Visit(services, visitor, edition)
+            check_dataset(visit, dataset)
+            return read(visit)
+
+    return await run_in_pool(request, work)

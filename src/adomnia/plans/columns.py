@@ -1,0 +1,150 @@
+"""The columns of an answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from math import isfinite
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from adomnia.plans.finish import find_estimates, find_levels, find_table
+from adomnia.plans.intervals import divide_confidence, estimate_term
+from adomnia.plans.views import read_column
+from adomnia.privacy.keys import Key
+from adomnia.statistics.contract import Estimate
+from adomnia.statistics.p_values import AtMost, find_floor
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from adomnia.plans.cells import Cells
+    from adomnia.plans.plan import Output, Plan
+    from adomnia.statistics.contract import Bounds, Floats, Result, ResultTable, Statistic
+
+Cell: TypeAlias = str | bool | int | float | date | datetime
+
+
+@dataclass(frozen=True)
+class KeyColumn:
+    """A column of the answer without intervals: values of a key, a column of public tables, or a method's fact.
+
+    All but facts are public; a `fact`, such as a p-value, follows from what was measured. A fact that is not above the
+    `floor` of its column says no more than that it is below it.
+    """
+
+    name: str
+    values: tuple[Cell | None, ...]
+    fact: bool = False
+    floor: float | None = None
+
+    def only(self, cells: tuple[int, ...]) -> KeyColumn:
+        """Only the given cells."""
+        return replace(self, values=tuple(self.values[cell] for cell in cells))
+
+
+@dataclass(frozen=True)
+class ValueColumn:
+    """A statistic's column of the answer."""
+
+    name: str
+    estimate: Estimate
+
+    def bounds(self, rows: NDArray[np.intp], confidence: float, together: bool = False) -> Bounds:
+        """Lower and upper ends in these cells; `together`: so that all cells are covered at once."""
+        lower, upper = self.estimate.interval(confidence, self.estimate.values.size if together else 1)
+        return lower.ravel()[rows], upper.ravel()[rows]
+
+    def only(self, cells: tuple[int, ...]) -> ValueColumn:
+        """Only the given cells."""
+        whole = self.estimate
+        places = list(cells)
+
+        def interval(confidence: float, together: int) -> Bounds:
+            lower, upper = whole.interval(confidence, together)
+            return lower.ravel()[places], upper.ravel()[places]
+
+        values = whole.values.ravel()[places]
+        kept = Estimate(values, interval, whole.method, whole.whole, whole.dates, limits=whole.possible)
+        kept = replace(kept, about=whole.about, shortened=whole.shortened)
+        return replace(self, estimate=kept)
+
+
+def name_ends(columns: Sequence[KeyColumn | ValueColumn]) -> dict[str, tuple[str, str]]:
+    """What the ends of the interval of each measured column are called in a table: names that no column has.
+
+    An output may itself be called n_lower; beside it, the lower end of n is n_lower_.
+    """
+    taken = {column.name.lower() for column in columns}
+    measured = [column.name for column in columns if isinstance(column, ValueColumn)]
+    return {name: (_free_name(f"{name}_lower", taken), _free_name(f"{name}_upper", taken)) for name in measured}
+
+
+def _free_name(name: str, taken: set[str]) -> str:
+    return _free_name(f"{name}_", taken) if name.lower() in taken else name
+
+
+def read_dates(days: Floats) -> list[date | None]:
+    """The dates that are so many days after the first of the calendar; None where nothing is known."""
+    return [date.min + timedelta(days=day) if isfinite(day) else None for day in days.tolist()]
+
+
+def build_columns(plan: Plan, results: Mapping[Statistic, Result]) -> tuple[KeyColumn | ValueColumn, ...]:
+    """The columns of a plan's outputs over all of its cells, or of the table that is its result."""
+    table, levels = find_table(plan, results), find_levels(plan, find_estimates(results))
+    if table is None or plan.view is None:
+        return tuple(_column(output, levels) for output in plan.outputs)
+    return tuple(_table_column(table, name, column) for name, column in plan.view.columns)
+
+
+def _column(output: Output, levels: Sequence[Cells]) -> KeyColumn | ValueColumn:
+    source = output.source
+    if isinstance(source, Key):
+        return KeyColumn(output.name, tuple(label for level in levels for label in level.labels(source)))
+    found = [_in_all_cells(estimate_term(source, level), level) for level in levels]
+    return ValueColumn(output.name, found[0] if len(found) == 1 else _one_below_the_other(found))
+
+
+def _table_column(table: ResultTable, name: str, column: str) -> KeyColumn | ValueColumn:
+    if column in table.estimates:
+        return ValueColumn(name, table.column(column))
+    values = read_column(table, column)
+    plain = tuple(float(value) if isinstance(value, AtMost) else value for value in values)
+    return KeyColumn(name, plain, fact=column in table.facts, floor=find_floor(values))
+
+
+def _in_all_cells(estimate: Estimate, cells: Cells) -> Estimate:
+    """The estimate with a value in every cell, also where it is the same in all."""
+    if estimate.values.shape == cells.shape:
+        return estimate
+
+    def interval(confidence: float, together: int) -> Bounds:
+        lower, upper = (np.broadcast_to(end, cells.shape) for end in estimate.interval(confidence, together))
+        return lower, upper
+
+    return replace(estimate, values=np.broadcast_to(estimate.values, cells.shape), interval=interval)
+
+
+def _one_below_the_other(estimates: Sequence[Estimate]) -> Estimate:
+    """One column of several groupings. They hold the same noise: to cover all at once, what is left open is divided."""
+
+    def interval(confidence: float, together: int) -> Bounds:
+        each = divide_confidence(1 - confidence, together)
+        ends = [estimate.interval(each, 1) for estimate in estimates]
+        lower, upper = (np.concatenate([end[side].ravel() for end in ends]) for side in (0, 1))
+        return lower, upper
+
+    values = np.concatenate([each.values.ravel() for each in estimates])
+    first = max(estimates, key=lambda each: each.values.size)
+    whole = all(each.whole for each in estimates)
+    limits = _around([each.possible for each in estimates])
+    return Estimate(values, interval, first.method, whole, limits=limits, about=first.about)
+
+
+def _around(limits: Sequence[tuple[float, float] | None]) -> tuple[float, float] | None:
+    """What any of them can be."""
+    known = [each for each in limits if each is not None]
+    return (min(low for low, _ in known), max(high for _, high in known)) if len(known) == len(limits) else None
