@@ -89,4 +89,4 @@ def _add_warnings(asker: Asker, found: Quote, verdicts: Sequence[Verdict | None]
     shares = declared is not None and declared.lifetime is not None
     lifetime = ledger.lifetime().get(None) if shares else None  # a ledger in memory shares nothing
     warnings = warn(ledger.account(asker.name), ledger.account(), found.event, lifetime)
-    return replace(found, warnings=warnings, vacuous=tuple(map(str, filter(None, verdicts))))
+    return replace(found, warnings=warnings, vacuous=tuple(each.warning() for each in verdicts if each is not None))

@@ -24,6 +24,7 @@ from adomnia.cli import (
 )
 from adomnia.cli.options import UNAVAILABLE, Format, Output, exit_code
 from adomnia.cli.shell import command as shells
+from adomnia.errors import render
 
 __all__ = ["app", "main"]
 
@@ -99,18 +100,17 @@ def main() -> None:
     try:
         app()
     except AdomniaError as error:
-        typer.echo(_printable(f"{type(error).__name__}: {_reword(error)}{_name_cause(error)}"), err=True)
+        typer.echo(_printable(f"{type(error).__name__}: {_render(error)}{_name_cause(error)}"), err=True)
         sys.exit(exit_code(error))
     except OSError as error:
         typer.echo(f"Unavailable: {_explain_file(error)}", err=True)
         sys.exit(UNAVAILABLE)
 
 
-def _reword(error: AdomniaError) -> AdomniaError:
-    from adomnia.explaining.surfaces import reword
+def _render(error: AdomniaError) -> AdomniaError:
     from adomnia.messages.surfaces import Surface
 
-    return reword(error, Surface.COMMAND_LINE) if isinstance(error, Refusal | Unavailable) else error
+    return render(error, Surface.COMMAND_LINE) if isinstance(error, Refusal | Unavailable) else error
 
 
 def _printable(text: str) -> str:
