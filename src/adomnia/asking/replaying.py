@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from adomnia.plans.drafts import DraftAnswer
     from adomnia.pricing.questions import Priced
 
-__all__ = ["check_form", "recall_stored", "replay_answers", "show_answers"]
-
 _OTHER_CODE = (
     "Version {} of Ad Omnia gave this answer. This installation computes other numbers from the same measurements, if "
     "only in their last digits, so the answer is shown as it was given."

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["MOST_PEOPLE", "MOST_ROWS", "ROW", "Unit"]
-
 MOST_ROWS = 2**48  # of one table, hence of one person: what the static bounds on sums are computed from
 MOST_PEOPLE = 2**32
 

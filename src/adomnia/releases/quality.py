@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from adomnia.statistics.contract import Floats
     from adomnia.statistics.products import Product
 
-__all__ = ["assess_release", "count_published"]
-
 _MOST_CELLS = 10**6  # of a table that is looked at
 _ALL_CELLS = 2 * 10**7  # of all of them
 _MOST_TRIPLES = 1000  # that are looked for

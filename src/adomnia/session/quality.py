@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from adomnia.session.answer import Answer
     from adomnia.session.contract import Session
 
-__all__ = ["assess_held_back"]
-
 _COUNT = "count"
 _STEP = 0.5  # by which intervals of whole counts are longer than their law says
 _SAME = ("bins", "missing")  # arguments that say what the cells of a table are

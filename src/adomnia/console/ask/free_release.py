@@ -11,8 +11,6 @@ from adomnia.messages.texts import Fix
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["FreeRelease", "find_free_release", "without_free_release"]
-
 
 @dataclass(frozen=True)
 class FreeRelease:
