@@ -13,6 +13,7 @@ from adomnia.errors import Refusal
 from adomnia.mechanisms.contract import Numeric
 from adomnia.mechanisms.quantiles import MOST_VALUES, TooManyValuesError
 from adomnia.mechanisms.threshold import KeyPrice
+from adomnia.messages.notes import Note
 from adomnia.methods.simulations import simulate_less
 from adomnia.methods.supposition import SUPPOSED_ROWS
 from adomnia.noise.discrete import NotDrawableError
@@ -116,7 +117,7 @@ class Quote:
     effort: str = "normal"  # "high": errors will be smaller than these, but how much is not known before
     rows: int = SUPPOSED_ROWS  # of a group, where something depends on how many there are
     warnings: tuple[str, ...] = ()  # what budgets cannot pay once this is paid
-    notes: tuple[str, ...] = ()  # what else a reader of the answer has to know
+    notes: tuple[Note, ...] = ()  # what else a reader of the answer has to know
     vacuous: tuple[str, ...] = ()  # outputs that would say almost nothing, and what would help
 
     def __repr__(self) -> str:
@@ -164,7 +165,7 @@ def quote_plan(  # noqa: PLR0913 - what a question is asked with, and what is to
     *,
     together: bool = False,
     rows: int | None = None,
-    notes: Sequence[str] = (),
+    notes: Sequence[Note] = (),
 ) -> Quote:
     """Cost and expected error, without touching data; with high effort, those that are known: with the normal one.
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
 
+    from adomnia.messages.notes import Note
+
 __all__ = ["HeldBackTable", "Quality", "TableQuality"]
 
 _HEADINGS = ("columns", "cells", "measured", "off the measurements", "noise alone", "rough cells")
@@ -73,7 +75,7 @@ class Quality:
     tables: tuple[TableQuality, ...]
     limits: tuple[str, ...]
     held_back: tuple[HeldBackTable, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def records(self) -> list[dict[str, Any]]:
         """One dictionary for each column and pair of columns."""

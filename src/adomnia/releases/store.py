@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from adomnia.engines.contract import Progress
+    from adomnia.messages.notes import Note
     from adomnia.releases.model import Release
     from adomnia.statistics.products import Attribute
 
@@ -48,7 +49,7 @@ class ReleaseEntry:
     name: str
     question: str
     about: Mapping[str, Any]
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     attributes: tuple[Attribute, ...]
 
     @property
