@@ -99,7 +99,7 @@ class Unavailable(AdomniaError):
         return f"{self.what} {self.why}. Fix: {self.fix}."
 
 
-Explained = TypeVar("Explained", Refusal, Unavailable)
+Explained = TypeVar("Explained", bound="Refusal | Unavailable")
 
 
 def render(error: Explained, surface: Surface) -> Explained:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from adomnia.figures.captions import write_caption, write_title
 from adomnia.figures.choice import choose_layout
 from adomnia.figures.rows import draw_rows
+from adomnia.messages.notes import Note
 from kit.drawings import CITIES, count, drawable, gallery, label, value
 
 GALLERY = gallery()
@@ -46,8 +47,8 @@ def test_the_caption_says_what_intervals_are_about():
 
 def test_the_caption_says_what_says_almost_nothing_and_no_other_note():
     notes = (
-        "x says almost nothing: off by up to 5, where it could be 0 to 6.",
-        "Rows whose city is missing are in no group.",
+        Note("x says almost nothing: off by up to 5, where it could be 0 to 6.", "says_nothing"),
+        Note("Rows whose city is missing are in no group.", "missing"),
     )
     lines = caption(drawable(label("city", CITIES), value("x", [1, 2, 3]), notes=notes))
     assert lines[1:] == ["x says almost nothing: off by up to 5, where it could be 0 to 6."]

@@ -11,10 +11,10 @@ import numpy as np
 from adomnia.asking.releasing import find_release, list_releases
 from adomnia.errors import Refusal
 from adomnia.messages.notes import NoteTemplate
-from adomnia.messages.references import Option
 from adomnia.plans.columns import ValueColumn
 from adomnia.pricing.bills import format_cost
 from adomnia.pricing.findings import cost
+from adomnia.pricing.notes import FREE_RELEASE
 from adomnia.pricing.payment import check_confidence
 from adomnia.pricing.policies import check_named
 from adomnia.pricing.questions import Question
@@ -34,11 +34,6 @@ _MOST_TRIED = 20  # releases; the newest first
 _STEPS_OF_A_RELEASE = 200  # to read its question
 _SAME_ROWS = NoteTemplate("rows_as_release", "It counts the rows that the release counts: at most {rows} of a person.")
 _FRESH = NoteTemplate("fresh_answer_cost", "A fresh answer as exact as this (within {error:.4g}) would cost {cost}.")
-FREE_RELEASE = NoteTemplate(
-    "free_release",
-    "The release {release} answers it for nothing, within {error:.4g}: pass {from_release}.",
-    {"from_release": Option("from_release", True)},
-)
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from adomnia.cli import pages
 from adomnia.cli.options import AnswerFormat
 from adomnia.errors import Refusal
 from adomnia.explaining.explanations import is_explain
-from adomnia.explaining.surfaces import reword_lines
 from adomnia.figures.files import check_file
+from adomnia.messages.notes import show_notes
 from adomnia.messages.surfaces import Surface
 from adomnia.plans.columns import KeyColumn, name_ends
 from adomnia.pricing.bills import format_cost
@@ -38,7 +38,7 @@ def print_answer(
     answer: Answer, form: AnswerFormat, mock: bool = False, surface: Surface = Surface.COMMAND_LINE
 ) -> None:
     """Print an answer in the form that was chosen, its notes in the words of the surface."""
-    answer = replace(answer, notes=reword_lines(answer.notes, surface))
+    answer = replace(answer, notes=show_notes(answer.notes, surface))
     {AnswerFormat.TABLE: print_table, AnswerFormat.JSON: print_json, AnswerFormat.CSV: print_csv}[form](answer, mock)
 
 
@@ -51,7 +51,7 @@ def check_picture(file: Path, text: str) -> None:
 
 def write_picture(answer: Answer, file: Path, surface: Surface = Surface.COMMAND_LINE) -> None:
     """Draw an answer into a file, its notes in the words of the surface."""
-    written = replace(answer, notes=reword_lines(answer.notes, surface)).plot(file)
+    written = replace(answer, notes=show_notes(answer.notes, surface)).plot(file)
     typer.echo(pages.printable(f"Wrote {written}."), err=True)
 
 

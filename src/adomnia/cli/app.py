@@ -24,6 +24,7 @@ from adomnia.cli import (
 )
 from adomnia.cli.options import UNAVAILABLE, Format, Output, exit_code
 from adomnia.cli.shell import command as shells
+from adomnia.errors import render
 
 __all__ = ["app", "main"]
 
@@ -107,10 +108,9 @@ def main() -> None:
 
 
 def _reword(error: AdomniaError) -> AdomniaError:
-    from adomnia.explaining.surfaces import reword
     from adomnia.messages.surfaces import Surface
 
-    return reword(error, Surface.COMMAND_LINE) if isinstance(error, Refusal | Unavailable) else error
+    return render(error, Surface.COMMAND_LINE) if isinstance(error, Refusal | Unavailable) else error
 
 
 def _printable(text: str) -> str:

@@ -8,6 +8,7 @@ import json
 from adomnia.errors import Refusal
 from adomnia.ledger.records import Records
 from adomnia.ledger.requests import Receipt, decode_receipt, list_keys
+from adomnia.messages.texts import write
 
 __all__ = [
     "count_answers",
@@ -85,7 +86,7 @@ def _find_answer(records: Records, analyst: str, request_id: str) -> int:
         kept = _find_kept(records, key, analyst)
         if kept is not None:
             return kept
-    fix = "take one that answers() lists, or none to begin with the oldest"
+    fix = write("take one that {answers()} lists, or none to begin with the oldest")
     raise Refusal(f"Request {request_id!r}", "has no answer of yours", fix, code="unknown_answer")
 
 

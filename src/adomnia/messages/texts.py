@@ -5,8 +5,9 @@ from __future__ import annotations
 from string import Formatter
 from typing import TYPE_CHECKING
 
-from adomnia.messages.references import Reference
+from adomnia.messages.references import Option, Reference, SessionCall, WithOption
 from adomnia.messages.surfaces import Surface, write_reference
+from adomnia.options import OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -36,6 +37,12 @@ class Message(str):
         message.parts = flat
         return message
 
+    def __add__(self, other: str) -> Message:
+        return Message(self, other)
+
+    def __radd__(self, other: str) -> Message:
+        return Message(other, self)
+
     def replace_references(self, change: Callable[[Reference], Reference]) -> Self:
         """The same text, in which each reference is another."""
         return self._with_parts(each if isinstance(each, str) else change(each) for each in self.parts)
@@ -62,19 +69,41 @@ class Fix(Message):
 
 
 def write(template: str, /, **facts: str | int | Reference) -> Message:
-    """A text with what stands between its braces put in, of which references stay references.
+    """A text with what stands between its braces put in: facts by their names, options and calls as Python has them.
 
-    >>> from adomnia.messages.references import Option
-    >>> print(write("read it at {level}, or leave {one} out", level=Option("confidence", "0.95"), one="n"))
-    read it at confidence=0.95, or leave n out
+    >>> told = write("{what} needs a price: add {epsilon=1} to {sql()}", what="It")
+    >>> print(told, "|", show(told, Surface.COMMAND_LINE))
+    It needs a price: add epsilon=1 to sql() | It needs a price: add --epsilon 1 to `adomnia sql`
     """
     parts: list[Part] = []
     for text, name, *_ in Formatter().parse(template):
         parts.append(text)
         if name is not None:
-            fact = facts[name]
+            fact = refer(name) if names_reference(name) else facts[name]
             parts.append(str(fact) if isinstance(fact, int) else fact)
     return Message(*parts)
+
+
+def names_reference(written: str) -> bool:
+    """Whether what stands between braces is no fact."""
+    return "=" in written or written.endswith("()")
+
+
+def refer(written: str) -> Reference:
+    """What is named between braces: an option, `rows=1000`, that it is given, `with rows=`, or a call, `sql()`."""
+    if written.endswith("()"):
+        return SessionCall(written.removesuffix("()"))
+    name, _, value = written.removeprefix("with ").partition("=")
+    if written.startswith("with "):
+        return WithOption(name)
+    switched = OPTIONS[name].kind == "truth" and value
+    return Option(name, value == "True" if switched else value or None)
+
+
+def join(between: str, texts: Iterable[str]) -> Message:
+    """Texts one after the other, as `str.join`, which would forget what they name."""
+    parts = [part for text in texts for part in (between, text)]
+    return Message(*parts[1:])
 
 
 def show(text: str, surface: Surface) -> str:

@@ -67,11 +67,11 @@ def noise_in_words(line: Measurement) -> str:  # noqa: PLR0911 - one for each la
     return f"{line.noise.law}, {_NOT_TOLD}" if isinstance(line.noise, SmoothNoise) else type(line.noise).__name__
 
 
-def error_in_words(output: Expected) -> str:
+def error_in_words(output: Expected, within: str = "at most") -> str:
     """The expected error of an output, to three significant digits."""
     if output.error is None:
         return "unbounded"
-    return f"at most {float(f'{output.error:.3g}'):,.12g}{' days' if output.days else ''}"
+    return f"{within} {float(f'{output.error:.3g}'):,.12g}{' days' if output.days else ''}"
 
 
 def show_share(share: float) -> str:

@@ -29,6 +29,9 @@ SPREAD_EVENLY = define_note(
     "spread_evenly",
     "Errors to expect are those of values that lie evenly between their bounds: sampling adds to the noise.",
 )
+FREE_RELEASE = NoteTemplate(
+    "free_release", "The release {release} answers it for nothing, within {error:.4g}: pass {from_release=True}."
+)
 MISSING = NoteTemplate("missing", "Rows whose {columns} is missing are in no group.")
 _UNDECLARED = NoteTemplate("missing_or_undeclared", "Rows whose {columns} is missing or not declared are in no group.")
 _LEFT_OUT = NoteTemplate("columns_left_out", "Not in it, because neither values nor bounds are declared: {columns}.")

@@ -116,9 +116,9 @@ class Quote:
     findings: tuple[Search, ...] = ()  # of the values of keys that nobody declared
     effort: str = "normal"  # "high": errors will be smaller than these, but how much is not known before
     rows: int = SUPPOSED_ROWS  # of a group, where something depends on how many there are
-    warnings: tuple[str, ...] = ()  # what budgets cannot pay once this is paid
+    warnings: tuple[Note, ...] = ()  # what budgets cannot pay once this is paid
     notes: tuple[Note, ...] = ()  # what else a reader of the answer has to know
-    vacuous: tuple[str, ...] = ()  # outputs that would say almost nothing, and what would help
+    vacuous: tuple[Note, ...] = ()  # outputs that would say almost nothing, and what would help
 
     def __repr__(self) -> str:
         first = "".join(f"{line}\n\n" for line in self.vacuous)

@@ -14,6 +14,7 @@ import numpy as np
 from adomnia.catalog.document_keys import NAME
 from adomnia.catalog.model import is_name
 from adomnia.errors import Refusal
+from adomnia.messages.notes import Note
 from adomnia.releases.arrays import Unpacker
 from adomnia.releases.folder import SUMMARY, read_folder, read_summary, write_folder
 from adomnia.releases.product_form import read_attributes
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from adomnia.engines.contract import Progress
-    from adomnia.messages.notes import Note
     from adomnia.releases.model import Release
     from adomnia.statistics.products import Attribute
 
@@ -145,7 +145,7 @@ class ReleaseStore:
         summary = read_summary(place)
         unpacker = Unpacker(np.zeros(0, np.int64), np.zeros(0, np.float64))
         attributes = read_attributes(unpacker.unpack({"attributes": summary["product"]["attributes"]}))
-        told = summary["question"], unpacker.unpack(summary["about"]), tuple(summary["notes"])
+        told = summary["question"], unpacker.unpack(summary["about"]), tuple(map(Note, summary["notes"]))
         entry = ReleaseEntry(summary["name"], *told, attributes)
         self._told[place] = file, entry
         return entry

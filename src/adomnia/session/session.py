@@ -34,6 +34,7 @@ from adomnia.explaining.balances import warn
 from adomnia.explaining.explanations import explain, is_explain, without_explain
 from adomnia.explaining.methods import list_methods
 from adomnia.ledger.requests import NewerAnswer
+from adomnia.messages.texts import write
 from adomnia.options import CONFIDENCE
 from adomnia.plans.plan import Plan
 from adomnia.plans.public_columns import read_public_columns
@@ -213,7 +214,7 @@ class LocalSession(DerivedSession):
         kept = self._dataset.ledger.answer(self.analyst, request_id)
         batch = None if kept is None or not kept.receipt.asked else Batch.from_text(kept.receipt.asked)
         if kept is None or batch is None or not 0 <= place < len(batch.questions):
-            fix = "take a request id and place that answers() lists"
+            fix = write("take a request id and place that {answers()} lists")
             raise Refusal(f"Request {request_id!r}", "has no answer of yours there", fix, code="unknown_answer")
         try:
             priced = self._price_as_before(batch, kept.receipt)
@@ -397,7 +398,7 @@ class LocalSession(DerivedSession):
         shares = declared is not None and declared.lifetime is not None
         lifetime = ledger.lifetime().get(None) if shares else None  # a ledger in memory shares nothing
         warnings = warn(ledger.account(self.analyst), ledger.account(), quote.event, lifetime)
-        return replace(quote, warnings=warnings, vacuous=tuple(map(str, filter(None, verdicts))))
+        return replace(quote, warnings=warnings, vacuous=tuple(each.warning() for each in verdicts if each is not None))
 
     def _next_price(self) -> Pure | None:
         """What a policy says that the next question costs; None where the analyst names the price."""

@@ -1,11 +1,11 @@
 """Quotes: what a question would cost, what is measured for it, and how far off its outputs may be."""
 
 from fractions import Fraction
+from itertools import chain
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from adomnia.explaining.surfaces import reword_lines
 from adomnia.mechanisms.brackets import Brackets
 from adomnia.mechanisms.contract import Numeric
 from adomnia.mechanisms.earlier_brackets import EarlierBrackets
@@ -20,12 +20,14 @@ from adomnia.mechanisms.ranks import Target
 from adomnia.mechanisms.round_numbers import RoundNumbers
 from adomnia.mechanisms.smooth import SmoothCauchy, SmoothLaplace, SmoothNoise, SmoothStudent
 from adomnia.messages.surfaces import Surface
+from adomnia.messages.texts import show_all
 from adomnia.pricing.bills import noise_in_words
 from adomnia.pricing.quotes import Expected, Measurement, Quote, Search
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.wire.amounts import ExactText
 from adomnia.wire.answers import CapReply
 from adomnia.wire.models import CostReply, Reply, require
+from adomnia.wire.texts import TextReply, notes_of, texts_record
 
 _BY_RANK: dict[str, type[Halving | Brackets | EarlierBrackets]] = {
     "halving": Halving,
@@ -146,12 +148,15 @@ class QuoteReply(Reply):
     warnings: list[str] = Field(description="What budgets cannot pay any more once this is paid.")
     notes: list[str] = Field([], description="What else to know about the answer, in sentences.")
     vacuous: list[str] = Field([], description="Outputs that would say almost nothing, and what would help.")
+    texts: list[TextReply] = Field([], description="What those of these sentences name that are not plain.")
 
 
 def quote_record(quote: Quote) -> dict[str, Any]:
     """The quote as plain data."""
-    lines = {name: reword_lines(getattr(quote, name), Surface.JSON) for name in _SENTENCES}
-    return QuoteReply.record({**vars(quote), "cost": quote.event, **lines})
+    lines = {name: getattr(quote, name) for name in _SENTENCES}
+    said = {name: show_all(texts, Surface.JSON) for name, texts in lines.items()}
+    record = QuoteReply.record({**vars(quote), "cost": quote.event, **said})
+    return record | texts_record(chain(*lines.values()))
 
 
 def quote_of(told: QuoteReply) -> Quote:
@@ -168,7 +173,7 @@ def quote_of(told: QuoteReply) -> Quote:
         findings=tuple(_search(each) for each in told.findings),
         effort=told.effort,
         rows=told.rows,
-        **{name: reword_lines(getattr(told, name), Surface.PYTHON) for name in _SENTENCES},
+        **{name: notes_of(told.texts, getattr(told, name)) for name in _SENTENCES},
     )
 
 

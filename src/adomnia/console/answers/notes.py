@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from adomnia.messages.surfaces import Surface
+from adomnia.messages.texts import show
 from adomnia.plans.columns import ValueColumn
 from adomnia.pricing.notes import OF_POPULATION, hides_rows
 
@@ -98,4 +100,4 @@ def _tell_caps(answer: Answer) -> Iterator[Thing]:
 def _tell_notes(answer: Answer) -> Iterator[Thing]:
     for note in answer.notes:
         if answer.figure or note.code != OF_POPULATION.code:
-            yield Thing("", note)
+            yield Thing("", show(note, Surface.PAGE))

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from adomnia.pricing.notes import FREE_RELEASE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["FreeRelease", "find_free_release", "without_free_release"]
+    from adomnia.messages.notes import Note
 
-_TOLD = re.compile(
-    r"The release (?P<name>\w+) answers it for nothing, within (?P<error>[^:]+): pass from_release=True\."
-)
+__all__ = ["FreeRelease", "find_free_release", "without_free_release"]
 
 
 @dataclass(frozen=True)
@@ -24,12 +23,12 @@ class FreeRelease:
     error: str
 
 
-def find_free_release(notes: Iterable[str]) -> FreeRelease | None:
+def find_free_release(notes: Iterable[Note]) -> FreeRelease | None:
     """The release that a note of a quote names, if one does."""
-    found = next(filter(None, map(_TOLD.fullmatch, notes)), None)
-    return None if found is None else FreeRelease(found["name"], found["error"])
+    told = next((note.facts for note in notes if note.code == FREE_RELEASE.code), None)
+    return None if told is None else FreeRelease(str(told["release"]), f"{told['error']:.4g}")
 
 
-def without_free_release(notes: Iterable[str]) -> tuple[str, ...]:
+def without_free_release(notes: Iterable[Note]) -> tuple[Note, ...]:
     """The notes but for that one: the panel has a field in its place."""
-    return tuple(note for note in notes if _TOLD.fullmatch(note) is None)
+    return tuple(note for note in notes if note.code != FREE_RELEASE.code)

@@ -30,9 +30,11 @@ from adomnia.console.ask.price_view import Coming, PriceView
 from adomnia.console.ask.refusals import view_refusal
 from adomnia.console.prices import SIGNS
 from adomnia.errors import Refusal
+from adomnia.explaining.balances import WOULD_BE_REFUSED
 from adomnia.explaining.plan_sentences import Piece
-from adomnia.explaining.surfaces import reword_lines
+from adomnia.messages.fixes import ASK_RELEASE
 from adomnia.messages.surfaces import Surface
+from adomnia.messages.texts import show_all
 from adomnia.pricing.bills import HIGH_EFFORT
 from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT, show_up
 from adomnia.wire.amounts import amount_of, count_cost, name_price
@@ -52,7 +54,6 @@ __all__ = ["PriceView", "build_price", "view_problem"]
 
 _POINTS = 5  # prices at which the funnel is known
 _SIZES = (100, 250, 1000, 3000)  # of groups
-_NEVER = "A new answer would be refused"  # how a warning begins that the panel says better
 
 
 def build_price(visit: Visit, form: AskForm) -> PriceView:
@@ -112,7 +113,7 @@ def _price(visit: Visit, budgets: Budgets, empty: PriceView) -> PriceView:
     except Refusal as refusal:
         if refusal.code != "public_table":
             raise
-        if "is a release" in refusal.why:
+        if refusal.fix.action == ASK_RELEASE:
             check_named(visit.session, empty.form.sql)
             told, read = "What a release says, free: it was paid for before.", "A release, and no data."
         else:
@@ -143,12 +144,14 @@ def _add_words(view: PriceView, quote: Quote) -> PriceView:
     """The panel with what else there is to know, in the words of the page."""
     caps, findings = (tuple(f"{each}." for each in some) for some in (quote.caps, quote.findings))
     effort = (HIGH_EFFORT,) if quote.effort == "high" else ()
-    warnings = tuple(line for line in quote.warnings if not line.startswith(_NEVER))
+    warnings = tuple(
+        line for line in quote.warnings if line.code != WOULD_BE_REFUSED.code
+    )  # which the panel says better
     return replace(
         view,
-        vacuous=reword_lines(quote.vacuous, Surface.PAGE),
-        warnings=reword_lines(warnings, Surface.PAGE),
-        notes=reword_lines((*caps, *without_free_release(quote.notes), *findings, *effort), Surface.PAGE),
+        vacuous=show_all(quote.vacuous, Surface.PAGE),
+        warnings=show_all(warnings, Surface.PAGE),
+        notes=show_all((*caps, *without_free_release(quote.notes), *findings, *effort), Surface.PAGE),
         release=find_free_release(quote.notes),
     )
 

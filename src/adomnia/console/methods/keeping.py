@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from adomnia.console.ask.affording import find_most
 from adomnia.console.ask.budget_bar import build_bar
 from adomnia.console.methods.problems import BadField, refuse_field
-from adomnia.errors import Refusal
-from adomnia.explaining.surfaces import reword, reword_lines
+from adomnia.errors import Refusal, render
 from adomnia.messages.surfaces import Surface
+from adomnia.messages.texts import show_all
 from adomnia.pricing.policies import sets_price
 from adomnia.privacy.amounts import EPSILON_UNIT
 from adomnia.releases.checks import check_release_name
@@ -76,7 +76,7 @@ def locate_keeping(refusal: Refusal) -> Refusal:
     field = KEEP if refusal.code in _WHOSE else NAME if refusal.code.startswith("release_") else ""
     if not field:
         return refusal
-    told = reword(refusal, Surface.PAGE)
+    told = render(refusal, Surface.PAGE)
     return BadField(field, told.what, told.why, told.fix, None, refusal.code)
 
 
@@ -98,5 +98,5 @@ def price_keeping(visit: Visit, price: PriceView, asked: AskForm, keeping: Keepi
         is_spent=find_most(replace(budgets, personal=budgets.dataset), price.word) < EPSILON_UNIT,
         is_too_dear=not budgets.dataset.admits(quote.event),
         too_dear=None,
-        warnings=reword_lines(quote.warnings, Surface.PAGE),
+        warnings=show_all(quote.warnings, Surface.PAGE),
     )
