@@ -42,7 +42,11 @@ COMMANDS = ROOT / "docs" / "cli.md"
 GUIDE = ROOT / "docs" / "sql.md"
 LANGUAGE = ROOT / "docs" / "sql-reference.md"
 
-FACE = ("curator/paying.py", "asking/batch.py", "asking/stored_answers.py", "session/session.py", "session/table.py")
+FACE = (
+    "curator/paying.py",
+    *(f"asking/{name}.py" for name in ("asker", "batch", "stored_answers")),
+    "session/table.py",
+)
 CURATORS = [ROOT / "src" / "adomnia" / name for name in FACE]
 
 KERNEL = ("privacy", "noise", "mechanisms", "survey")  # the packages whose public classes are words of the project

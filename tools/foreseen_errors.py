@@ -17,7 +17,7 @@ from kit.example import write_example
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from adomnia.pricing.quotes import Expected, Quote
+    from adomnia.pricing.bills import Expected, Quote
 
 PEOPLE = (100, 1_000, 10_000, 100_000)
 USEFUL = 0.1

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["MOST_SHOWN", "TextTable", "html_lines", "show_below", "show_plainly"]
-
 MOST_SHOWN = 60  # rows
 _CELL = "padding: 2px 10px; vertical-align: top; text-align: {}"
 
@@ -97,3 +95,8 @@ def _line(cells: tuple[str, ...], widths: list[int], right: frozenset[int]) -> s
 
 def _is_numeric(cell: str) -> bool:
     return cell[:1].isdigit() or cell[:1] == "-"
+
+
+def printable(text: str) -> str:
+    """The text with control characters escaped, which a terminal could obey; lines stay lines."""
+    return "".join(each if each.isprintable() or each == "\n" else ascii(each)[1:-1] for each in text)

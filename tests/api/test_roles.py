@@ -14,7 +14,14 @@ CELLS = [(caller, *route) for caller in CALLERS for route in ROUTES | PAGES]
 
 
 def filled(path: str) -> str:
-    parts = {"dataset": "hospital", "token_id": "0" * 16, "name": "nobody-of-that-name", "request_id": "none-such"}
+    parts = {
+        "dataset": "hospital",
+        "token_id": "0" * 16,
+        "name": "nobody-of-that-name",
+        "request_id": "none-such",
+        "share_id": "0" * 16,
+        "code": "none",
+    }
     for name, part in parts.items():
         path = path.replace(f"{{{name}}}", part)
     return path

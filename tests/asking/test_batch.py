@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adomnia.asking.batch import Batch, price_of
+from adomnia.asking.batch import Batch, choose_request_id, price_of
 from adomnia.errors import Refusal
 from adomnia.pricing.questions import Payment, Question
 from adomnia.privacy.events import Approximate, Composed, Pure
@@ -99,3 +99,14 @@ def test_an_error_that_needs_a_count_says_what_to_ask_first():
     first = "SELECT sex AS s, COUNT(*) FROM people WHERE active GROUP BY sex"
     assert refusal.value.fix == f"ask {first} first, and give the least of its counts as rows="
     assert refusal.value.code == "error_not_known"
+
+
+def test_a_request_id_that_was_named_is_kept():
+    assert choose_request_id("monday") == "monday"
+    assert choose_request_id("") == ""  # the ledger refuses it, in its own words
+
+
+def test_fresh_request_ids_are_128_bits_that_differ():
+    fresh = {choose_request_id(None) for _ in range(100)}
+    assert len(fresh) == 100
+    assert all(len(bytes.fromhex(each)) == 16 for each in fresh)

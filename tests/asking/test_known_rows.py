@@ -25,12 +25,12 @@ TEXTS = [
 def read_anew(session):
     """What a process knows that has just been started."""
     curator = session._curator
-    return EarlierCounts().read(session.analyst, curator.ledger, curator.catalog, session._recall)
+    return EarlierCounts().read(session.analyst, curator.ledger, curator.catalog, session._asker.recall)
 
 
 def remembered(session):
     curator = session._curator
-    return curator.dataset.counts.remember(session.analyst, curator.ledger, curator.catalog, session._recall)
+    return curator.dataset.counts.remember(session.analyst, curator.ledger, curator.catalog, session._asker.recall)
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ import adomnia
 from adomnia import Failure, Question, Refusal, Unavailable
 from adomnia.asking.batch import MOST_QUESTIONS
 from adomnia.client.session import RemoteSession
-from adomnia.pricing.quotes import Quote
+from adomnia.pricing.bills import Quote
 from adomnia.privacy.amounts import EPSILON_UNIT
 from adomnia.session.accounts import Budgets, Past
 from adomnia.session.answer import Answer

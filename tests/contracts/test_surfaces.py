@@ -38,7 +38,7 @@ from kit.methods import PEOPLE, VISITS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from adomnia.pricing.quotes import Quote
+    from adomnia.pricing.bills import Quote
     from adomnia.session.answer import Answer
     from adomnia.session.explanation import Explanation
     from adomnia.session.session import LocalSession

@@ -14,7 +14,8 @@ from adomnia.explaining.explanations import (
     sensitivity_in_words,
     without_explain,
 )
-from adomnia.pricing.quotes import Expected, quote_plan
+from adomnia.pricing.bills import Expected
+from adomnia.pricing.quotes import quote_plan
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.sql.lower import lower, plan_question
 from adomnia.sql.reading.parse import parse

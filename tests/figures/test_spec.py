@@ -11,8 +11,12 @@ import pytest
 from jsonschema import Draft7Validator
 
 from adomnia.errors import Refusal
-from adomnia.figures.spec import build_spec
+from adomnia.figures.choice import choose_layout
+from adomnia.figures.rows import draw_rows
+from adomnia.figures.spec import MOST_ROWS, build_spec, describe, label_svg, write_caption, write_page, write_title
 from adomnia.figures.style import DARK, LIGHT
+from adomnia.messages.notes import Note
+from adomnia.tables import TextTable
 from kit.drawings import CITIES, count, drawable, gallery, label, value
 
 GALLERY = gallery()
@@ -102,3 +106,74 @@ def test_dark_paper_changes_colours_and_nothing_else():
     assert dark["data"] == light["data"]
     assert DARK.colours[0] in json.dumps(dark)
     assert not any(colour in json.dumps(dark) for colour in (*LIGHT.colours[:5], LIGHT.ink))
+
+
+def caption(answer):
+    return write_caption(answer, draw_rows(choose_layout(answer)))
+
+
+def title(answer):
+    return write_title(answer, draw_rows(choose_layout(answer)))
+
+
+def test_a_title_names_values_and_keys():
+    assert title(GALLERY["one number"]) == "n"
+    assert title(GALLERY["two values"]) == "n and pay by city"
+    assert title(GALLERY["two keys"]) == "n by city and sex"
+    assert title(GALLERY["heat"]) == "r by a and b"
+    assert title(GALLERY["steps"]) == "Survival"
+
+
+def test_a_long_title_is_cut():
+    assert len(title(drawable(*(count(f"a long name {place}", [1]) for place in range(9))))) <= 90
+
+
+def test_the_caption_says_what_intervals_are_about():
+    columns = (label("city", CITIES), value("x", [1, 2, 3]))
+    assert caption(drawable(*columns)) == ["Lines: 95% intervals of the noise."]
+    assert caption(drawable(*columns, confidence=0.999)) == ["Lines: 99.9% intervals of the noise."]
+    of_sample, believed = value("x", [1, 2, 3], about="population"), value("y", [1, 2, 3], about="credible")
+    assert caption(drawable(columns[0], of_sample)) == ["Lines: 95% intervals about the population."]
+    assert caption(drawable(columns[0], believed)) == ["Lines: 95% credible intervals."]
+    assert caption(drawable(columns[0], of_sample, value("z", [1, 2, 3]))) == [
+        "Lines: 95% intervals about the population and intervals of the noise."
+    ]
+    assert caption(GALLERY["steps"]) == ["Bands: 95% intervals of the noise."]
+    assert caption(GALLERY["public"]) == []
+
+
+def test_the_caption_says_what_says_almost_nothing_and_no_other_note():
+    notes = (
+        Note("x says almost nothing: off by up to 5, where it could be 0 to 6.", "says_nothing"),
+        Note("Rows whose city is missing are in no group.", "missing"),
+    )
+    lines = caption(drawable(label("city", CITIES), value("x", [1, 2, 3]), notes=notes))
+    assert lines[1:] == ["x says almost nothing: off by up to 5, where it could be 0 to 6."]
+
+
+def test_a_value_without_an_interval_is_told():
+    lines = caption(drawable(label("city", CITIES), value("m", [1, 2, 3], lower=(), upper=())))
+    assert lines == ["m has no interval."]
+
+
+def test_no_rows_are_told():
+    assert caption(GALLERY["no rows"]) == ["No rows."]
+
+
+def test_many_rows_are_counted_and_not_told():
+    table = TextTable(("k",), tuple((str(row),) for row in range(MOST_ROWS + 3)))
+    words = describe("t", [], table)
+    assert words.endswith(f"k {MOST_ROWS - 1}. And 3 more rows.")
+
+
+def test_a_missing_cell_is_said():
+    assert describe("t", ["c."], TextTable(("k", "n"), (("", "5"),))) == "t. c. k NULL, n 5."
+
+
+def test_words_are_escaped():
+    svg = label_svg('<svg width="1"><g/></svg>', "<b>", "a & \x00")
+    assert svg == r'<svg width="1" role="img"><title>&lt;b&gt;</title><desc>a &amp; \x00</desc><g/></svg>'
+
+
+def test_a_page_escapes_its_title():
+    assert "<title>&lt;/title&gt;</title>" in write_page("<svg></svg>", "</title>", TextTable(("k",), ()))

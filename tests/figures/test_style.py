@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from adomnia.figures.layout import MOST_COLOURS
+from adomnia.figures.columns import MOST_COLOURS
 from adomnia.figures.style import DARK, DASHES, LIGHT, SHAPES
 
 STYLES = {"light": LIGHT, "dark": DARK}

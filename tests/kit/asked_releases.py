@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from adomnia.asking.purchase import Outcome
 from adomnia.privacy.filters import Left
 from adomnia.releases.answering import answer_released
 from adomnia.releases.model import Release
-from adomnia.session.answer import build_free
+from adomnia.session.answer import build_answers
 from adomnia.sql.reading.released import parse_released
 from adomnia.statistics.products import Attribute, Product
 
@@ -71,7 +72,8 @@ def ask(text: str, asked: LinearRelease | Release, confidence: float = 0.95) -> 
     release = asked if isinstance(asked, Release) else make_release(asked)
     select = parse_released(text)
     assert select is not None
-    return build_free(answer_released(select, lambda _: release, confidence), NOTHING)
+    found = answer_released(select, lambda _: release, confidence)
+    return build_answers(Outcome([found], None, replayed=False, left=NOTHING))[0]
 
 
 def tell(text: str, attributes: tuple[Attribute, ...], estimates: LinearRelease) -> list[Any]:

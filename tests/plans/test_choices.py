@@ -7,9 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from adomnia.plans.cells import Cells
 from adomnia.plans.formulas import Formula, Keyed, count_nodes, list_compared
 from adomnia.plans.plan import Plan
+from adomnia.plans.windows import WindowedCells
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Boolean, Text
 from adomnia.sql.lower import lower
@@ -23,7 +23,7 @@ ABOVE_TWO = Formula(">", (COUNT, Fraction(2)))
 
 
 def cells(condition):
-    found = Cells(Plan(None, (SEX, ACTIVE), ()), VALUES)
+    found = WindowedCells(Plan(None, (SEX, ACTIVE), ()), VALUES)
     return np.flatnonzero(found.values_of(condition) == 1).tolist()
 
 

@@ -10,10 +10,10 @@ import pytest
 
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
-from adomnia.plans.cells import Cells
 from adomnia.plans.formulas import Formula, Order, WindowFunction, may_be_null
 from adomnia.plans.intervals import estimate_term
 from adomnia.plans.plan import Output, Plan, RowFilter, RowLimit
+from adomnia.plans.windows import WindowedCells
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Text
 from adomnia.sql.lower import lower
@@ -94,8 +94,8 @@ def test_intervals_hold_what_the_exact_rows_would_give(name, truth, law):
     plan = Plan(None, (TRIAL, GROUP), (Output("x", term),), inner=choices)
     exact = np.broadcast_to(np.array(TRUTHS[truth]), (TRIALS, 5))
     rng = np.random.default_rng(len(name) + len(truth))
-    noisy = Cells(plan, counted(exact + draw(LAWS[law], rng), LAWS[law]))
-    wanted = Cells(plan, known(exact)).values_of(term).reshape(TRIALS, 5)
+    noisy = WindowedCells(plan, counted(exact + draw(LAWS[law], rng), LAWS[law]))
+    wanted = WindowedCells(plan, known(exact)).values_of(term).reshape(TRIALS, 5)
     lower, upper = (np.broadcast_to(end, (TRIALS, 5)) for end in estimate_term(term, noisy).interval(0.95, 1))
     left = noisy.rows_at(len(choices)).cells
     there = np.zeros(TRIALS * 5, dtype=bool)
@@ -116,7 +116,7 @@ def test_intervals_hold_what_the_exact_rows_would_give(name, truth, law):
 def test_a_share_is_better_known_than_by_its_parts_alone():
     share = Formula("/", (N, total()))
     exact = np.broadcast_to(np.array(TRUTHS["plenty"]), (TRIALS, 5))
-    cells = Cells(Plan(None, (TRIAL, GROUP), (Output("x", share),)), counted(exact, LAWS["laplace"]))
+    cells = WindowedCells(Plan(None, (TRIAL, GROUP), (Output("x", share),)), counted(exact, LAWS["laplace"]))
     lower, upper = estimate_term(share, cells).interval(0.95, 1)
     apart = [estimate_term(each, cells).interval(0.975, 1) for each in (N, total())]
     boxed = apart[0][1] / apart[1][0] - apart[0][0] / apart[1][1]
@@ -131,7 +131,7 @@ def test_a_share_of_totals_is_a_share_however_few_there_are(law):
     plan = Plan(None, (TRIAL, pair, half), (Output("x", Formula("/", (part, whole))),))
     exact = np.broadcast_to(np.array([[0, 1], [2, 3]]), (TRIALS, 2, 2))
     noise = draw(LAWS[law], np.random.default_rng(7))[:, :4].reshape(TRIALS, 2, 2)
-    share = estimate_term(plan.outputs[0].source, Cells(plan, counted(exact + noise, LAWS[law])))
+    share = estimate_term(plan.outputs[0].source, WindowedCells(plan, counted(exact + noise, LAWS[law])))
     lower, upper = share.interval(0.95, 1)
     wanted = np.array([1, 5])[None, :, None] / 6
     assert ((lower <= wanted) & (wanted <= upper)).mean(axis=0).min() >= LEAST
@@ -143,12 +143,12 @@ def test_totals_within_totals_know_each_other_and_others_do_not():
     both, one = total(keys=(TRIAL, GROUP)), total(keys=(GROUP,))
     plan = Plan(None, (TRIAL, GROUP), (Output("x", Formula("-", (total(), both))),))
     values = np.arange(TRIALS * 5).reshape(TRIALS, 5)
-    cells = Cells(plan, counted(values, LAWS["laplace"]))
+    cells = WindowedCells(plan, counted(values, LAWS["laplace"]))
     within = estimate_term(plan.outputs[0].source, cells)
     assert within.method.endswith("by the law of their noise")
     assert within.values[0, 0] == 0 + 1 + 2 + 3 + 4 - 0
     across = estimate_term(
-        Formula("-", (total(), one)), Cells(replace(plan, outputs=()), counted(values, LAWS["laplace"]))
+        Formula("-", (total(), one)), WindowedCells(replace(plan, outputs=()), counted(values, LAWS["laplace"]))
     )
     assert across.method.endswith("each within its interval")
 
@@ -156,7 +156,7 @@ def test_totals_within_totals_know_each_other_and_others_do_not():
 def test_ranks_of_ties_are_those_of_sql():
     values = np.array([[5, 3, 5, 1, 3]])
     plan = Plan(None, (Column("trial", Text(("t",))), GROUP), ())
-    cells = Cells(plan, known(values))
+    cells = WindowedCells(plan, known(values))
     ranked = {name: WindowFunction(name, (), (), (Order(N, True),)) for name in ("rank", "dense_rank", "row_number")}
     assert cells.values_of(ranked["rank"]).tolist() == [1, 3, 1, 5, 3]
     assert cells.values_of(ranked["dense_rank"]).tolist() == [1, 2, 1, 3, 2]
@@ -165,7 +165,7 @@ def test_ranks_of_ties_are_those_of_sql():
 
 def test_of_rows_that_a_limit_chose_nothing_is_known():
     plan = Plan(None, (Column("trial", Text(("t",))), GROUP), (), inner=(RowLimit((Order(N, True),), 2, 0),))
-    cells = Cells(plan, counted(np.array([[5, 3, 9, 1, 3]]), LAWS["laplace"]))
+    cells = WindowedCells(plan, counted(np.array([[5, 3, 9, 1, 3]]), LAWS["laplace"]))
     found = {name: cells[WindowFunction(name, (N,), stage=1)] for name in ("sum", "avg", "min", "max")}
     assert [each.values[0, 0] for each in found.values()] == [14, 7, 5, 9]
     assert all(np.isinf(end).all() for each in found.values() for end in each.interval(0.95, 1))
@@ -176,7 +176,7 @@ def test_of_rows_that_a_limit_chose_nothing_is_known():
 
 def test_of_no_rows_a_total_is_null_and_their_number_zero():
     plan = Plan(None, (Column("trial", Text(("t",))), GROUP), (), inner=(RowFilter(Formula(">", (N, Fraction(99)))),))
-    cells = Cells(plan, known(np.array([[5, 3, 9, 1, 3]])))
+    cells = WindowedCells(plan, known(np.array([[5, 3, 9, 1, 3]])))
     for name in ("sum", "avg", "min", "max", "rank"):
         over = WindowFunction(name, () if name == "rank" else (N,), (), (Order(N),) if name == "rank" else (), stage=1)
         assert np.isnan(cells.values_of(over)).all()

@@ -8,9 +8,9 @@ import altair as alt
 import pytest
 
 from adomnia.errors import Refusal
-from adomnia.figures.captions import write_caption
 from adomnia.figures.choice import choose_layout
 from adomnia.figures.rows import draw_rows
+from adomnia.figures.spec import write_caption
 from adomnia.session.plotting import as_drawable
 from adomnia.wire.answers import AnswerReply, answer_of, answer_record
 from kit.planted_method import tally

@@ -97,7 +97,7 @@ def test_a_preview_that_failed_is_never_paid_again(folder, monkeypatch, caplog):
         calls.append(1)
         raise adomnia.Failure("dataset:release:preview_people_1")
 
-    monkeypatch.setattr("adomnia.asking.releasing.measure", fail)
+    monkeypatch.setattr("adomnia.asking.purchase.measure", fail)
     with caplog.at_level(logging.WARNING, "adomnia.releases"):
         assert charges(folder) == {"preview_people_1": 5}
         assert charges(folder) == {"preview_people_1": 5}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import vl_convert
 
-from adomnia.figures.accessible import label_svg
+from adomnia.figures.spec import label_svg
 from adomnia.figures.style import DARK, DASHES, LIGHT, SCHEMA, SHAPES, Style
 
 if TYPE_CHECKING:

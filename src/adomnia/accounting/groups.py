@@ -23,8 +23,6 @@ from adomnia.privacy.losses import loss
 if TYPE_CHECKING:
     from fractions import Fraction
 
-__all__ = ["Guarantee", "group_privacy"]
-
 Guarantee: TypeAlias = Pure | Concentrated | Approximate
 
 _LARGEST_EPSILON = 5_000  # e**5000 times the smallest delta there is, 1e-300, is far above 1

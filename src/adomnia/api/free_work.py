@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from starlette.responses import Response
 
-from adomnia.api.requests import read_dataset
+from adomnia.api.replies import JSON, EncodedReply, PiecewiseResponse, encode_within
+from adomnia.api.requests import read_dataset, services_of
 from adomnia.work import MOST_STEPS, Abandoned, Work, limit, spend
 
 if TYPE_CHECKING:
@@ -15,9 +16,8 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
+    from adomnia.api.encoding import Pieces
     from adomnia.api.requests import Visit
-
-__all__ = ["ask_free"]
 
 _HUNG_UP = 499  # nobody will see it, but the log does
 _Result = TypeVar("_Result")
@@ -44,6 +44,24 @@ async def ask_free(
         return Response(status_code=_HUNG_UP)
     finally:
         watch.cancel()
+
+
+async def reply_free(  # noqa: PLR0913, PLR0917 - its callers say as much as they need
+    request: Request,
+    dataset: str,
+    ask: Callable[[Visit], Pieces],
+    most_steps: int | None = MOST_STEPS,
+    form: str = JSON,
+    headers: dict[str, str] | None = None,
+) -> Response:
+    """The same, as a reply that is encoded within the memory for answers."""
+    memory = services_of(request).answer_memory
+
+    def encode(visit: Visit) -> EncodedReply:
+        return encode_within(memory, lambda: ask(visit), form)
+
+    reply = await ask_free(request, dataset, encode, most_steps)
+    return reply if isinstance(reply, Response) else PiecewiseResponse(reply, headers)
 
 
 async def _abandon_with_caller(request: Request, work: Work) -> None:

@@ -6,12 +6,13 @@ import json
 import os
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING
 
 from adomnia.errors import Refusal
+from adomnia.ledger.requests import now
 from adomnia.session.ledgers import STATE
 
 if TYPE_CHECKING:
@@ -19,16 +20,6 @@ if TYPE_CHECKING:
 
     from adomnia.api.requests import Visit
     from adomnia.ledger.chain import Head
-
-__all__ = [
-    "BACKED_UP",
-    "VERIFIED",
-    "LedgerStamp",
-    "read_stamp",
-    "remember_backup",
-    "remember_verified",
-    "verify_ledger",
-]
 
 VERIFIED, BACKED_UP = "verified.json", "backed-up.json"
 
@@ -49,7 +40,7 @@ class LedgerStamp:
 
 def verify_ledger(visit: Visit) -> LedgerStamp:
     """Verify the whole ledger now, and remember what was found."""
-    at = _now()
+    at = now()
     try:
         head = remember_verified(visit.catalog.folder, visit.curator.ledger.verify)
     except Refusal as refusal:
@@ -59,7 +50,7 @@ def verify_ledger(visit: Visit) -> LedgerStamp:
 
 def remember_verified(folder: Path, verify: Callable[[], Head]) -> Head:
     """Verify a ledger and remember what was found; a refusal is remembered too, and raised again."""
-    at = _now()
+    at = now()
     try:
         head = verify()
     except Refusal as refusal:
@@ -71,7 +62,7 @@ def remember_verified(folder: Path, verify: Callable[[], Head]) -> Head:
 
 def remember_backup(folder: Path, head: Head) -> None:
     """Remember that a copy of the ledger up to this entry was made and verified."""
-    _write(folder, BACKED_UP, LedgerStamp(_now(), head.sequence, head.hash))
+    _write(folder, BACKED_UP, LedgerStamp(now(), head.sequence, head.hash))
 
 
 def read_stamp(folder: Path, name: str) -> LedgerStamp | None:
@@ -82,10 +73,6 @@ def read_stamp(folder: Path, name: str) -> LedgerStamp | None:
     except (OSError, ValueError, TypeError):
         return None
     return stamp if is_time else None
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _write(folder: Path, name: str, stamp: LedgerStamp) -> None:

@@ -7,17 +7,15 @@ import math
 import os
 import re
 from dataclasses import asdict, dataclass
-from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adomnia.catalog.sizes import parse_size
+from adomnia.client.addresses import is_loopback
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
     from adomnia.engines.limits import Limits
-
-__all__ = ["Settings"]
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 EVERYWHERE = {"0.0.0.0", "::"}  # noqa: S104 - known here to be refused without TLS
@@ -134,7 +132,7 @@ class Settings:
                 raise _refusal("name", name, "is not the name of a host", fix)
         if (self.certificate is None) != (self.key is None):
             raise Refusal("TLS", "needs a certificate and its key", "give both --tls-cert FILE and --tls-key FILE")
-        if not (self.secure or _is_loopback(self.host)):
+        if not (self.secure or is_loopback(self.host)):
             why = "can be reached from other machines, and passwords and tokens would travel in the open"
             fix = "give --tls-cert and --tls-key, or --behind-proxy if a proxy speaks TLS for it"
             raise Refusal(f"Host {self.host}", why, fix, code="insecure")
@@ -145,13 +143,6 @@ class Settings:
 
 def _bracketed(host: str) -> str:
     return f"[{host}]" if ":" in host else host
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _refusal(option: str, value: object, why: str, fix: str | None = None) -> Refusal:

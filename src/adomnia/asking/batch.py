@@ -1,7 +1,7 @@
 """Questions that are paid for together, and all that was named beside them: the text that a ledger keeps."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from hashlib import sha256
@@ -9,19 +9,27 @@ from typing import Any, cast
 
 from adomnia.catalog.model import Catalog
 from adomnia.errors import Refusal
+from adomnia.ledger.requests import Receipt
 from adomnia.messages.texts import write
+from adomnia.noise import SystemBits
 from adomnia.plans.canonical import canonical
 from adomnia.plans.plan import Plan
 from adomnia.plans.public_rows import PublicRows
-from adomnia.pricing.earlier import keep_quantiles, with_earlier_quantiles
 from adomnia.pricing.effort import check_effort
-from adomnia.pricing.joint import join_sums, with_joint_sums
 from adomnia.pricing.notes import list_notes
 from adomnia.pricing.parts import identify
 from adomnia.pricing.payment import check_confidence, check_rows, price_batch, read_price
 from adomnia.pricing.precision import RowsNeeded
 from adomnia.pricing.questions import Payment, Priced, Question
-from adomnia.pricing.rules import CURRENT, Rules
+from adomnia.pricing.rules import (
+    CURRENT,
+    VERSIONS,
+    Rules,
+    join_sums,
+    keep_quantiles,
+    with_earlier_quantiles,
+    with_joint_sums,
+)
 from adomnia.pricing.weights import weigh_outputs
 from adomnia.privacy.amounts import exact
 from adomnia.privacy.events import Composed, Event, Price, Pure
@@ -98,6 +106,21 @@ class Batch:
             raise refusal.naming(count_of_groups(find_layers(parse(refusal.text), catalog)[-1])) from None
         return [replace(each, notes=list_notes(each.plan, catalog)) for each in priced]
 
+    def price_as_before(
+        self,
+        catalog: Catalog,
+        receipt: Receipt,
+        identify: Callable[[Sequence[Plan], Sequence[Priced], Rules], bytes],
+    ) -> list[Priced]:
+        """The questions as they were measured for a receipt, by whichever rules; a Refusal where none has its key."""
+        plans = self.plans(catalog)
+        price = None if self.names_a_price else price_of(receipt.event)
+        for rules in VERSIONS:
+            priced = self.price(plans, catalog, price, rules)
+            if identify(plans, priced, rules) == receipt.plan:
+                return priced
+        raise Refusal("The catalog", "means something else by it", "ask again", code="catalog_changed")
+
     def identity(self, asked: Sequence[Priced], request: str) -> bytes:
         """The key that the answer is stored under; with the request in it where it must be measured afresh."""
         identities = [identify(each.plan, each.price, self.version) for each in asked]
@@ -141,6 +164,11 @@ class Batch:
 
     def _tag(self, request: str) -> bytes:
         return b"batch" if self.replay else b"fresh" + sha256(request.encode(errors="replace")).digest()
+
+
+def choose_request_id(named: str | None) -> str:
+    """The request id that was named, or a fresh one that nobody can guess: by it the answer can be asked for again."""
+    return SystemBits().words(2).tobytes().hex() if named is None else named
 
 
 def plan_text(question: Question, catalog: Catalog, confidence: float) -> Plan | PublicRows:

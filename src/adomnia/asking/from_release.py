@@ -23,12 +23,12 @@ from adomnia.releases.covering import CoveringRelease, NotCoveredError, describe
 from adomnia.work import spend
 
 if TYPE_CHECKING:
+    from adomnia.asking.asker import Dataset
     from adomnia.asking.batch import Batch
-    from adomnia.asking.dataset import Dataset
     from adomnia.catalog.model import Analyst
     from adomnia.plans.drafts import DraftAnswer
     from adomnia.plans.plan import Plan
-    from adomnia.pricing.quotes import Quote
+    from adomnia.pricing.bills import Quote
 
 _MOST_TRIED = 20  # releases; the newest first
 _STEPS_OF_A_RELEASE = 200  # to read its question

@@ -28,7 +28,6 @@ from adomnia.work import allow
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from adomnia.asking.answering import Outcome
     from adomnia.catalog.model import Catalog
     from adomnia.ledger import Ledger
     from adomnia.ledger.requests import KeptAnswer, Receipt
@@ -151,12 +150,14 @@ class EarlierCounts:
         self._keep(analyst, known)
         return known
 
-    def note(self, analyst: str, kept: KeptAnswer, batch: Batch, plans: Sequence[Plan], outcome: Outcome) -> None:
+    def note(  # noqa: PLR0913, PLR0917 - all that an answer is of
+        self, analyst: str, kept: KeptAnswer, receipt: Receipt, batch: Batch, plans: Sequence[Plan], draft: DraftAnswer
+    ) -> None:
         """An answer that was just given, unless something before it was not read yet."""
-        known, receipt = self._known.get(analyst), outcome.receipt
+        known = self._known.get(analyst)
         if known is not None and kept.before <= known.newest < kept.number:
             told = _can_count(receipt) and _counts_alone(batch, plans)
-            found = _count_rows(plans[0], outcome.drafts[0]) if told else None
+            found = _count_rows(plans[0], draft) if told else None
             self._keep(analyst, known.followed_by(kept.number, receipt.request_id, found))
 
     def _keep(self, analyst: str, known: EarlierAnswers) -> None:

@@ -10,16 +10,15 @@ import json
 import logging
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from adomnia.asking.answering import Outcome
 from adomnia.asking.arrow import build_table
 from adomnia.asking.batch import Batch
-from adomnia.asking.replaying import replay_answers, show_answers
+from adomnia.asking.purchase import buy, give, pay_once, show_again
 from adomnia.asking.sizes import check_size, measure_size
 from adomnia.catalog.model import is_name
 from adomnia.curator.measurements import Record
-from adomnia.curator.paying import PaymentRequest, Reservation, measure, pay, prove
+from adomnia.curator.paying import PaymentRequest, prove
 from adomnia.engines.contract import silent
 from adomnia.errors import AdomniaError, Failure, Refusal
 from adomnia.explaining.balances import warn_account
@@ -27,9 +26,8 @@ from adomnia.messages.notes import NoteTemplate, define_note
 from adomnia.plans.canonical import canonical
 from adomnia.pricing.bills import format_cost
 from adomnia.pricing.findings import cost
-from adomnia.pricing.policies import check_ceiling
+from adomnia.pricing.policies import check_ceiling, sets_price
 from adomnia.pricing.quotes import quote_questions
-from adomnia.pricing.rules import VERSIONS
 from adomnia.releases.charges import MOST_RELEASES, PREFIX
 from adomnia.releases.checks import check_maker, check_release, check_release_name, taken_name
 from adomnia.releases.covering import hash_meaning
@@ -41,41 +39,19 @@ from adomnia.work import allow
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from adomnia.asking.dataset import Dataset
+    from adomnia.asking.asker import Asker, Dataset
+    from adomnia.asking.purchase import Outcome
     from adomnia.catalog.model import Analyst, Catalog
     from adomnia.engines.contract import Progress
-    from adomnia.ledger.requests import Receipt, StoredAnswer
+    from adomnia.ledger.requests import Receipt
     from adomnia.plans.plan import Plan
+    from adomnia.pricing.bills import Quote
     from adomnia.pricing.questions import Priced
-    from adomnia.pricing.quotes import Quote
-
-__all__ = [
-    "OWNER",
-    "find_receipt",
-    "find_release",
-    "keep_private",
-    "list_releases",
-    "price_release",
-    "publish",
-    "restore_releases",
-]
 
 OWNER = "the owner"
 OWN_PREFIX = "release:"  # of those of what an analyst bought
 MOST_OWN = 100  # that are kept for one analyst: a folder may be far larger than what the ledger keeps of it
 _log = logging.getLogger("adomnia.releases")
-
-
-class Buyer(Protocol):
-    """An analyst who buys a release as any question."""
-
-    analyst: str
-
-    def identify(self, batch: Batch, plans: Sequence[Plan]) -> bytes:
-        """What the answer to a question would be stored under."""
-
-    def buy(self, batch: Batch, plans: Sequence[Plan], request_id: str) -> Outcome:
-        """What came of questions that are planned: paid for, or paid for before."""
 
 
 _DATASET_PAYS = define_note(
@@ -142,22 +118,32 @@ def price_release(
     return priced[0], replace(quote, warnings=warnings)
 
 
-def keep_private(buyer: Buyer, dataset: Dataset, name: str, batch: Batch, progress: Progress) -> Release:
+def buy_release(asker: Asker, name: str, batch: Batch, progress: Progress) -> Release:
     """A release that an analyst buys as any question, and that is kept for them."""
     check_release_name(name)
     check_release(batch.questions[0].text)
+    dataset, analyst = asker.dataset, asker.name
     plans = batch.plans(dataset.catalog)
-    with dataset.ledger.lock("release", name.lower(), buyer.analyst):
-        earlier = _find_own(dataset, name, buyer.analyst)
-        if earlier is not None and earlier.about.get("plan") == buyer.identify(batch, plans).hex():
-            return earlier
-        if earlier is not None or dataset.ledger.dataset_request(f"{PREFIX}{name.lower()}") is not None:
+    with dataset.ledger.lock("release", name.lower(), analyst):
+        earlier = _find_own(dataset, name, analyst)
+        if earlier is None and dataset.ledger.dataset_request(f"{PREFIX}{name.lower()}") is not None:
             raise taken_name(name)
-        _refuse_more(dataset, buyer.analyst, buyer.identify(batch, plans).hex())
+        plan = _identify_own(asker, batch, plans).hex()
+        if earlier is not None and earlier.about.get("plan") != plan:
+            raise taken_name(name)
+        if earlier is not None:
+            return earlier
+        _refuse_more(dataset, analyst, plan)
         progress(f"measuring {name}", 0.1)
-        outcome = buyer.buy(batch, plans, f"{OWN_PREFIX}{name.lower()}")
+        outcome = buy(asker, batch, plans, f"{OWN_PREFIX}{name.lower()}", anyway=True)
         with allow():  # it is paid for
-            return keep_release(dataset, name, batch, outcome, progress, made_by=buyer.analyst, private=True)
+            return keep_release(dataset, name, batch, outcome, progress, made_by=analyst, private=True)
+
+
+def _identify_own(asker: Asker, batch: Batch, plans: Sequence[Plan]) -> bytes:
+    """What the answer is stored under that an analyst would buy."""
+    asker.check_named(batch)
+    return asker.identify(batch, plans, [] if sets_price(asker.policy) else asker.price(batch, plans))
 
 
 def check_limits(maker: Analyst | None, priced: Sequence[Priced]) -> None:
@@ -179,6 +165,7 @@ def keep_release(  # noqa: PLR0913 - what is told of a release
 ) -> Release:
     """Make the release of an answer, and keep it."""
     (answer,), receipt = outcome.drafts, outcome.receipt
+    assert receipt is not None  # noqa: S101 - a release is paid for
     product = answer.product
     if product is None:  # every method of the chapter has one, but a stored answer has none
         why = "was measured by another version of this program, and this one would make another release of it"
@@ -293,19 +280,14 @@ def _is_same(making: _Making, receipt: Receipt) -> bool:
 
 
 def _pay_and_keep(making: _Making, priced: Sequence[Priced], made_by: str, progress: Progress) -> Release:
-    dataset = making.dataset
-    dataset.admit(measure_size(priced))
+    dataset, batch = making.dataset, making.batch
     label = {"name": making.name, "made_by": made_by, "catalog": hash_catalog(making.catalog)}
-    asked = json.dumps(json.loads(making.batch.to_text()) | {"release": label}, separators=(",", ":"))
+    asked = json.dumps(json.loads(batch.to_text()) | {"release": label}, separators=(",", ":"))
     progress(f"measuring {making.name}", 0.1)
-    paid = pay(dataset.kernel, PaymentRequest(None, making.request, making.identity(priced), asked), priced)
+    request = PaymentRequest(None, making.request, making.identity(priced), asked)
+    outcome = give(dataset, pay_once(dataset, None, request, priced), priced, batch.confidence)
     with allow():  # it is paid for
-        if isinstance(paid, Reservation):
-            drafts, receipt = measure(dataset.kernel, paid, show_answers(priced, making.batch.confidence))
-            outcome = Outcome(drafts, receipt, replayed=False, left=dataset.ledger.left(None))
-        else:
-            outcome = _replay(making, priced, paid)
-        return keep_release(dataset, making.name, making.batch, outcome, progress, made_by=made_by, private=False)
+        return keep_release(dataset, making.name, batch, outcome, progress, made_by=made_by, private=False)
 
 
 def _open_published(dataset: Dataset, receipt: Receipt) -> Release:
@@ -327,12 +309,7 @@ def _open_published(dataset: Dataset, receipt: Receipt) -> Release:
             fix = "put back its folder from a backup"
             raise Refusal(f"Release {name}", why, fix, code="catalog_changed") from None
         made = {"made_by": label["made_by"], "catalog": label["catalog"], "private": False}
-        return keep_release(dataset, name, batch, _replay(making, priced, stored), silent, **made)
-
-
-def _replay(making: _Making, priced: Sequence[Priced], stored: StoredAnswer) -> Outcome:
-    drafts = replay_answers(priced, stored, making.batch.confidence)
-    return Outcome(drafts, stored.receipt, replayed=True, left=stored.left)
+        return keep_release(dataset, name, batch, show_again(priced, stored, batch.confidence), silent, **made)
 
 
 def _identify(name: str, batch: Batch, priced: Sequence[Priced]) -> bytes:
@@ -342,12 +319,7 @@ def _identify(name: str, batch: Batch, priced: Sequence[Priced]) -> bytes:
 def _price_as_before(making: _Making, receipt: Receipt) -> list[Priced]:
     """The question as it was measured, by whichever rules, if the catalog still means the same by it."""
     catalog = replace(making.catalog, version=making.batch.version)
-    plans: list[Plan] = making.batch.plans(catalog)
-    for rules in VERSIONS:
-        priced = making.batch.price(plans, catalog, rules=rules)
-        if making.identity(priced) == receipt.plan:
-            return priced
-    raise Refusal("The catalog", "means something else by it", "ask again", code="catalog_changed")
+    return making.batch.price_as_before(catalog, receipt, lambda _plans, priced, _rules: making.identity(priced))
 
 
 def _read_label(receipt: Receipt) -> dict[str, Any]:

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from adomnia.plans.drafts import DraftAnswer
     from adomnia.pricing.questions import Priced
 
-__all__ = ["check_form", "recall_stored", "replay_answers", "show_answers"]
-
 _OTHER_CODE = NoteTemplate(
     "given_by_other_code",
     "Version {version} of Ad Omnia gave this answer. This installation computes other numbers from the same "

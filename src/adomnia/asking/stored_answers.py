@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from adomnia.plans.plan import Plan
     from adomnia.statistics.contract import Bounds
 
-__all__ = ["AnswerForm", "StoredResult", "describe_form", "mark", "refuse_level"]
-
 _KEPT = 256  # plans whose form is remembered
 _DIGITS = 32  # of a hash
 _QUICK = 1  # of the levels of compression

@@ -22,6 +22,7 @@ from adomnia.pricing.bills import format_cost
 from adomnia.privacy.events import to_record
 from adomnia.session import display
 from adomnia.spreadsheets import defuse
+from adomnia.tables import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +53,7 @@ def check_picture(file: Path, text: str) -> None:
 def write_picture(answer: Answer, file: Path, surface: Surface = Surface.COMMAND_LINE) -> None:
     """Draw an answer into a file, its notes in the words of the surface."""
     written = replace(answer, notes=show_notes(answer.notes, surface)).plot(file)
-    typer.echo(pages.printable(f"Wrote {written}."), err=True)
+    typer.echo(printable(f"Wrote {written}."), err=True)
 
 
 def print_table(answer: Answer, mock: bool = False) -> None:
@@ -74,9 +75,9 @@ def print_csv(answer: Answer, mock: bool = False) -> None:
     names = [name for column in answer.columns for name in (column.name, *ends.get(column.name, ()))]
     rows = (",".join(map(_write_cell, record.values())) for record in answer.records())
     text = "".join(f"{line}\n" for line in (",".join(map(_write_cell, names)), *rows))
-    sys.stdout.write(pages.printable(text) if sys.stdout.isatty() else text)
+    sys.stdout.write(printable(text) if sys.stdout.isatty() else text)
     for line in notes(answer, mock):
-        typer.echo(pages.printable(line), err=True)
+        typer.echo(printable(line), err=True)
 
 
 def as_record(answer: Answer, mock: bool = False) -> dict[str, object]:

@@ -26,8 +26,6 @@ from adomnia.cli.options import UNAVAILABLE, Format, Output, exit_code
 from adomnia.cli.shell import command as shells
 from adomnia.errors import render
 
-__all__ = ["app", "main"]
-
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich")
 
 
@@ -100,21 +98,21 @@ def main() -> None:
     try:
         app()
     except AdomniaError as error:
-        typer.echo(_printable(f"{type(error).__name__}: {_reword(error)}{_name_cause(error)}"), err=True)
+        typer.echo(_printable(f"{type(error).__name__}: {_render(error)}{_name_cause(error)}"), err=True)
         sys.exit(exit_code(error))
     except OSError as error:
         typer.echo(f"Unavailable: {_explain_file(error)}", err=True)
         sys.exit(UNAVAILABLE)
 
 
-def _reword(error: AdomniaError) -> AdomniaError:
+def _render(error: AdomniaError) -> AdomniaError:
     from adomnia.messages.surfaces import Surface
 
     return render(error, Surface.COMMAND_LINE) if isinstance(error, Refusal | Unavailable) else error
 
 
 def _printable(text: str) -> str:
-    from adomnia.cli.pages import printable
+    from adomnia.tables import printable
 
     return printable(text)
 

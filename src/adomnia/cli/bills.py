@@ -14,7 +14,7 @@ from adomnia.privacy.events import to_record
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from adomnia.pricing.quotes import Quote
+    from adomnia.pricing.bills import Quote
     from adomnia.tables import TextTable
 
 

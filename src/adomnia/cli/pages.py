@@ -10,6 +10,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from adomnia.tables import printable
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
@@ -26,11 +28,6 @@ class PrintableTable(Table):
 
     def add_row(self, *cells: RenderableType | None, **options: Any) -> None:  # noqa: ANN401 - what Rich takes
         super().add_row(*(printable(cell) if isinstance(cell, str) else cell for cell in cells), **options)
-
-
-def printable(text: str) -> str:
-    """The text with control characters escaped, which a terminal could obey; lines stay lines."""
-    return "".join(each if each.isprintable() or each == "\n" else ascii(each)[1:-1] for each in text)
 
 
 def table(headings: Iterable[str], numeric: Iterable[int] = ()) -> Table:

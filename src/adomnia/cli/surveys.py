@@ -215,8 +215,8 @@ def _write_invitations(folder: Path, survey: Survey, number: int) -> None:
 
 
 def _announce(survey: Survey, address: str) -> None:
-    from adomnia.cli.pages import printable
     from adomnia.privacy.amounts import show_up
+    from adomnia.tables import printable
 
     cost = show_up(survey.design.epsilon)
     typer.echo(

@@ -32,7 +32,7 @@ def check_address(url: str, *, insecure: bool) -> Address:
         raise _bad("has a port that no machine has")
     if parsed.userinfo or parsed.query or parsed.fragment:
         raise _bad("holds more than a machine, a port and a path")
-    loopback = _is_loopback(parsed.host)
+    loopback = is_loopback(parsed.host)
     if parsed.scheme == "http" and not (loopback or insecure):
         why = "is not encrypted, and anybody on the way could read the token and use it"
         fix = "use https://; if the way there is safe by other means, pass insecure=True"
@@ -45,7 +45,8 @@ def _bad(why: str) -> Refusal:
     return Refusal("The address of the server", why, _EXAMPLE, code="bad_address")
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine."""
     try:
         return ip_address(host).is_loopback
     except ValueError:

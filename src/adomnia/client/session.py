@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 from urllib.parse import quote as percent_encoded
 
-from adomnia.asking.batch import check_common
-from adomnia.asking.request_ids import choose_request_id
+from adomnia.asking.batch import check_common, choose_request_id
 from adomnia.client.addresses import check_address
 from adomnia.client.connection import Connection
 from adomnia.client.rehearsal import rehearse_remote
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog
     from adomnia.engines.contract import Progress
     from adomnia.explaining.methods import MethodList
-    from adomnia.pricing.quotes import Quote
+    from adomnia.pricing.bills import Quote
     from adomnia.releases.model import Release
     from adomnia.session.accounts import Budgets, Past
     from adomnia.session.answer import Answer

@@ -167,3 +167,8 @@ class Dialect:
             fix = "write it in another way, or keep what it gives as a column of the table"
             raise Refusal(f"The function {function.upper()}", why, fix, code="engine")
         return (self.functions.get(function) or self.aggregates[function])(*arguments)
+
+
+def text_literal(text: str) -> str:
+    """A text constant of standard SQL."""
+    return "'" + text.replace("'", "''") + "'"

@@ -12,7 +12,7 @@ from itertools import chain, compress
 from pathlib import Path
 from sys import float_info
 
-from adomnia.engines.dialect import Dialect, IndexWords, IntegerType, SourceTypes, Spelling, Types
+from adomnia.engines.dialect import Dialect, IndexWords, IntegerType, SourceTypes, Spelling, Types, text_literal
 from adomnia.privacy.kinds import LONGEST_TEXT
 from adomnia.privacy.wall_time import FIRST, FIRST_SECOND, LAST, LAST_SECOND
 
@@ -280,11 +280,6 @@ def list_case_pairs(function: str) -> tuple[tuple[str, str], ...]:
     with duckdb.connect() as connection:
         ((changed,),) = connection.execute(f"SELECT {function}($1)", [text]).fetchall()
     return tuple(compress(zip(text, changed, strict=True), map(str.__ne__, text, changed)))
-
-
-def text_literal(text: str) -> str:
-    """A text constant."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 def file_name(path: Path) -> str:

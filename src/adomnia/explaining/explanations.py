@@ -11,9 +11,18 @@ from adomnia.plans.formulas import Term, statistics_of
 from adomnia.plans.plan import Plan
 from adomnia.plans.public_rows import PublicRows
 from adomnia.plans.words import term_in_words
-from adomnia.pricing.bills import error_in_words, format_cost, noise_in_words, sensitivity_in_words, show_share
+from adomnia.pricing.bills import (
+    Expected,
+    Measurement,
+    Quote,
+    error_in_words,
+    format_cost,
+    noise_in_words,
+    sensitivity_in_words,
+    show_share,
+)
 from adomnia.pricing.notes import hides_rows
-from adomnia.pricing.quotes import Expected, Measurement, Quote, quote_plan, rehearse_plan
+from adomnia.pricing.quotes import quote_plan, rehearse_plan
 from adomnia.privacy.amounts import show_up
 from adomnia.privacy.events import Price, Pure
 from adomnia.privacy.keys import Key, is_open, key_cells

@@ -10,8 +10,6 @@ from adomnia.sql.reading.select_builder import list_keywords
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
-__all__ = ["choose_alias", "put_in_quotes", "quote_identifier", "quote_text"]
-
 _PLAIN = re.compile("[A-Za-z_][A-Za-z0-9_]*")
 
 

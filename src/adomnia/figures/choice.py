@@ -7,15 +7,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from adomnia.errors import Refusal
-from adomnia.figures.columns import DrawnColumn, show_label, with_place_for_missing
+from adomnia.figures.columns import (
+    DrawnColumn,
+    PictureLayout,
+    join_columns,
+    part_groups,
+    show_label,
+    with_place_for_missing,
+)
 from adomnia.figures.described import follow_description
-from adomnia.figures.layout import PictureLayout, join_columns, part_groups
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from adomnia.figures.columns import Drawable
-    from adomnia.figures.layout import Shape
+    from adomnia.figures.columns import Drawable, Shape
 
 MOST_NUMBERS = 40  # numbers that stand side by side like names; more of them are a line
 

@@ -9,8 +9,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from adomnia.figures.columns import DrawnColumn, place, show_label, with_place_for_missing
-from adomnia.figures.layout import PictureLayout, join_columns, part_groups
+from adomnia.figures.columns import (
+    DrawnColumn,
+    PictureLayout,
+    join_columns,
+    part_groups,
+    place,
+    show_label,
+    with_place_for_missing,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

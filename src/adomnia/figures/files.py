@@ -10,8 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from adomnia.errors import Refusal, install_extra
-from adomnia.figures.accessible import label_svg, write_page
-from adomnia.figures.spec import build_spec
+from adomnia.figures.spec import build_spec, label_svg, write_page
 from adomnia.figures.style import LIGHT
 
 if TYPE_CHECKING:

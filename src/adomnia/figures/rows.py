@@ -16,7 +16,7 @@ from adomnia.figures.described import is_intercept
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from adomnia.figures.layout import PictureLayout
+    from adomnia.figures.columns import PictureLayout
 
 _OPEN_LINE = "Dashed: an interval without an end."
 _SILENT = "Grey: says nothing, the interval is all that is possible."

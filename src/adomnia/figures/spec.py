@@ -1,20 +1,28 @@
-"""A picture as a specification in Vega-Lite: plain data, with all numbers in it and nothing to load."""
+"""A picture as a specification in Vega-Lite: plain data, with all numbers in it and nothing to load.
+
+Above it stand what it shows and what its intervals mean. For who cannot see it, there are the same numbers in words
+and as a table.
+"""
 
 from __future__ import annotations
 
+from html import escape
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from adomnia.figures.accessible import describe
-from adomnia.figures.captions import write_caption, write_title
 from adomnia.figures.choice import choose_layout
 from adomnia.figures.marks import are_written, list_layers
 from adomnia.figures.rows import draw_rows
 from adomnia.figures.style import LIGHT, SCHEMA
+from adomnia.tables import show_plainly
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from adomnia.figures.columns import Drawable
     from adomnia.figures.rows import DrawnRows
     from adomnia.figures.style import Style
+    from adomnia.tables import TextTable
 
 _HIGH = 260
 _WIDE_PANEL, _HIGH_PANEL = 190, 130
@@ -23,6 +31,16 @@ _FEW = 15
 _NARROWEST, _LEAST_PLACES = 16, 7  # pixels of one of many places; few of them do not fill the picture
 _PANELS_A_ROW = 3
 _SHORT, _LONGEST, _WIDER = 12, 40, 1.5  # letters of a label, and pixels by which each may be wider
+_WIDTH = 84
+_LONGEST_TITLE = 90
+_INTERVALS = {
+    "data": "intervals of the noise",
+    "population": "intervals about the population",
+    "credible": "credible intervals",
+}
+_VACUOUS = "says_nothing"  # the code of a note
+MOST_ROWS = 40
+_LONGEST_TEXT = 60  # characters of a cell
 
 
 def build_spec(drawable: Drawable, style: Style = LIGHT) -> dict[str, Any]:
@@ -74,3 +92,85 @@ def _size(rows: DrawnRows, widest: int) -> dict[str, Any]:
         step = max(_NARROWEST, wide // max(_LEAST_PLACES, len(layout.axis.levels)))
         return {"width": {"step": step, "for": "position"}, "height": high}
     return {"width": wide, "height": high}
+
+
+def write_title(drawable: Drawable, rows: DrawnRows) -> str:
+    """The title that the method gives, or the values and the keys."""
+    given = drawable.figure.get("title")
+    layout = rows.layout
+    across = layout.across if layout.shape == "heat" else None
+    keys = [column.title for column in (layout.axis, across, layout.colour, layout.panel) if column is not None]
+    named = _list([value.title for value in layout.values])
+    by = _list([name for name in keys if name])
+    title = show_plainly(str(given)) if given else f"{named} by {by}" if by else named
+    return title if len(title) <= _LONGEST_TITLE else f"{title[: _LONGEST_TITLE - 3]}..."
+
+
+def write_caption(drawable: Drawable, rows: DrawnRows) -> list[str]:
+    """Lines below the title: the confidence, what is not drawn, and values that say almost nothing."""
+    return [line for sentence in _sentences(drawable, rows) for line in wrap(show_plainly(sentence), _WIDTH)]
+
+
+def _sentences(drawable: Drawable, rows: DrawnRows) -> Iterator[str]:
+    layout = rows.layout
+    drawn = _name_intervals(rows)
+    about = {_INTERVALS[value.about]: None for value in layout.values if value.has_intervals and value.about}
+    if drawn and about:
+        yield f"{drawn}: {100 * drawable.confidence:g}% {_list(list(about))}."
+    if not layout.axis.values:
+        yield "No rows."
+    yield from rows.remarks
+    yield from (note for note in drawable.notes if note.code == _VACUOUS)
+
+
+def _name_intervals(rows: DrawnRows) -> str:
+    """How intervals are drawn, if they are."""
+    if rows.layout.shape == "heat":
+        return "Small numbers" if are_written(rows) else ""
+    return "Bands" if rows.layout.shape in {"line", "steps"} else "Lines"
+
+
+def _list(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
+
+
+def describe(title: str, caption: Sequence[str], table: TextTable) -> str:
+    """The picture in words: what it shows, then its rows.
+
+    >>> from adomnia.tables import TextTable
+    >>> describe("n by city", ["Lines: 95% intervals."], TextTable(("city", "n"), (("Oslo", "7"),)))
+    'n by city. Lines: 95% intervals. city Oslo, n 7.'
+    """
+    rows = [_say(table.headings, row) for row in table.rows[:MOST_ROWS]]
+    more = len(table.rows) - MOST_ROWS
+    rest = [f"And {more:,} more rows."] if more > 0 else []
+    return " ".join([f"{title}.", *caption, *rows, *rest])
+
+
+def write_page(svg: str, title: str, table: TextTable) -> str:
+    """A page of HTML that holds a picture and its table, and loads nothing."""
+    shown = escape(show_plainly(title))
+    return (
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{shown}</title>'
+        "<style>body { font-family: sans-serif; margin: 2em } svg { max-width: 100%; height: auto }</style></head>"
+        f"<body>{svg}<details><summary>The numbers as a table</summary>{table.html()}</details></body></html>\n"
+    )
+
+
+def label_svg(svg: str, title: str, description: str) -> str:
+    """A picture that says in words what it shows: the first things in it are a title and a description."""
+    opening, rest = svg.split(">", 1)
+    words = f"<title>{_escape(title)}</title><desc>{_escape(description)}</desc>"
+    return f'{opening} role="img">{words}{rest}'
+
+
+def _say(headings: Sequence[str], row: Sequence[str]) -> str:
+    return ", ".join(f"{_cut(name)} {_cut(cell) or 'NULL'}" for name, cell in zip(headings, row, strict=True)) + "."
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}..."
+
+
+def _escape(text: str) -> str:
+    return escape(show_plainly(text), quote=False)

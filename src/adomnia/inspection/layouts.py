@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import codecs
 import csv
-import gzip
 import re
 from dataclasses import dataclass
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
+from adomnia.engines.sources.text_files import open_bytes
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def names_columns(line: Sequence[str]) -> bool:
 
 def read_encoding(path: Path) -> str:
     """The encoding of a whole file."""
-    with _open_bytes(path) as file:
+    with open_bytes(path) as file:
         return find_encoding(file.read())
 
 
@@ -120,12 +120,8 @@ def find_encoding(content: bytes, whole: bool = True) -> str:
 
 
 def _read_beginning(path: Path) -> bytes:
-    with _open_bytes(path) as file:
+    with open_bytes(path) as file:
         return file.read(_FIRST_BYTES)
-
-
-def _open_bytes(path: Path) -> BinaryIO | gzip.GzipFile:
-    return gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb")
 
 
 def _find_delimiter(lines: list[str], usual: str) -> str:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from adomnia.messages.texts import Fix
 
-__all__ = ["ADD_DELTA", "ASK_FIRST", "ASK_RELEASE", "PAY", "RENAME", "TELL", "guess", "tell"]
-
 ADD_DELTA = "add_delta"
 ASK_FIRST = "ask_first"  # sql: a question whose answer is needed
 ASK_RELEASE = "ask_release"  # the question is about a release

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from adomnia.messages.surfaces import Surface
     from adomnia.messages.texts import Fact, Part
 
-__all__ = ["TEMPLATES", "Note", "NoteTemplate", "define_note", "note_of", "note_record", "show_notes"]
-
 TEMPLATES: dict[str, NoteTemplate] = {}
 """All templates by their codes, each as soon as the module is loaded that tells it."""
 

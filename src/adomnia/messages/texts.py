@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Self
 
-__all__ = ["Fact", "Fix", "Message", "Part", "show", "show_all", "write"]
-
 Part = str | Reference
 Fact = str | int | float | bool | list[str] | None
 

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from adomnia.plans.formulas import Grouping, Keyed, Order, Term, WindowFunction
+from adomnia.plans.formulas import (
+    Formula,
+    Grouping,
+    Keyed,
+    Order,
+    Term,
+    statistics_of,
+)
 from adomnia.plans.functions import KEY_COMPARISONS, UNKNOWN, noisy_values
+from adomnia.plans.intervals import around
 from adomnia.plans.plan import Choice, Plan, RowFilter, RowLimit
-from adomnia.plans.ranks import sort_cells
-from adomnia.plans.windows import LeftRows, estimate_over, with_values
 from adomnia.privacy.keys import Key, key_cells, key_values
 from adomnia.statistics.contract import Bounds, Estimate, Floats, Statistic
 from adomnia.statistics.summed import sum_over
@@ -22,6 +29,61 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 EXACT = "follows from the keys, without noise"
+
+
+class LeftRows(NamedTuple):
+    """Some rows of the answer, and the choices that left them."""
+
+    cells: NDArray[np.intp]
+    choices: tuple[Choice, ...]
+
+    @property
+    def cut(self) -> bool:
+        """Whether they are the first of some order."""
+        return any(isinstance(choice, RowLimit) for choice in self.choices)
+
+    @property
+    def condition(self) -> Term:
+        """What they fulfil."""
+        return Formula("and", tuple(choice.condition for choice in self.choices if isinstance(choice, RowFilter)))
+
+    @property
+    def by_noise(self) -> bool:
+        """Whether noisy values chose them."""
+        return self.cut or any(True for _ in statistics_of(self.condition))
+
+
+@dataclass(frozen=True)
+class Membership:
+    """Which rows of each group count for sure, and which may count; groups are numbered from zero."""
+
+    groups: NDArray[np.intp]
+    sure: NDArray[np.bool_]
+    maybe: NDArray[np.bool_]
+
+    @property
+    def number(self) -> int:
+        return int(self.groups.max(initial=-1)) + 1
+
+    def add(self, values: Floats, where: NDArray[np.bool_]) -> Floats:
+        """The total of each group, in each of its cells."""
+        totals = np.bincount(self.groups[where], values[where].astype(np.float64), self.number)
+        return np.asarray(totals[self.groups], dtype=np.float64)
+
+    def extreme(self, values: Floats, where: NDArray[np.bool_], combine: np.ufunc, start: float) -> Floats:
+        """The least or the greatest of each group, in each of its cells."""
+        found = np.full(self.number, start)
+        combine.at(found, self.groups[where], values[where])
+        return found[self.groups]
+
+
+def with_values(estimate: Estimate, values: Floats) -> Estimate:
+    """The estimate with totals of values that were rounded one by one, as they are shown."""
+
+    def interval(confidence: float, together: int) -> Bounds:
+        return around(values, estimate.interval(confidence, together))
+
+    return replace(estimate, values=values, interval=interval)
 
 
 class Cells(dict[Any, Estimate]):
@@ -46,8 +108,6 @@ class Cells(dict[Any, Estimate]):
                 self[leaf] = _exact(self._compared(leaf))
             case Grouping(key=key):
                 self[leaf] = _exact(np.full(self.shape, float(key not in self.kept)))
-            case WindowFunction():
-                self[leaf] = estimate_over(leaf, self)
             case _:
                 raise KeyError(leaf)
         return self[leaf]
@@ -132,3 +192,15 @@ def _coarsen(estimate: Estimate, axes: tuple[int, ...]) -> Estimate:
     assert estimate.again is not None  # noqa: S101 - nothing else is added up over keys
     found = estimate.again(lambda measured: sum_over(measured, axes))
     return with_values(found, estimate.values.sum(axis=axes, keepdims=True)) if estimate.whole else found
+
+
+def sort_cells(cells: NDArray[np.intp], by: list[tuple[Order, Floats]]) -> NDArray[np.intp]:
+    """The cells in an order, NULL last unless it says first; what is equal stays as it was."""
+    for order, values in reversed(by):
+        found = values[cells]
+        # Stable, and by the negative for DESC: reversing would turn the cells that are equal.
+        found = -found if order.descending else found
+        cells = cells[
+            np.argsort(np.where(np.isnan(found), -np.inf, found) if order.nulls_first else found, kind="stable")
+        ]
+    return cells

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.plans.cells import Cells
+from adomnia.plans.cells import Cells, sort_cells
 from adomnia.plans.plan import Plan
-from adomnia.plans.ranks import sort_cells
 from adomnia.plans.views import choose_rows
+from adomnia.plans.windows import WindowedCells
 from adomnia.statistics.contract import Estimate, Result, ResultTable, Statistic
 
 
@@ -34,7 +34,7 @@ def finish(plan: Plan, results: Mapping[Statistic, Result]) -> NDArray[np.intp]:
 
 def find_levels(plan: Plan, estimates: Mapping[Statistic, Estimate]) -> Sequence[Cells]:
     """The cells of each grouping: one, unless there are several sets of keys."""
-    return [Cells(plan, estimates, kept) for kept in plan.sets] if plan.sets else [Cells(plan, estimates)]
+    return [WindowedCells(plan, estimates, kept) for kept in plan.sets or (None,)]
 
 
 def find_table(plan: Plan, results: Mapping[Statistic, Result]) -> ResultTable | None:

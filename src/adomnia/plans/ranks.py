@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from adomnia.plans.cells import sort_cells
 from adomnia.plans.formulas import may_be_null
 from adomnia.plans.intervals import estimate_term
 from adomnia.privacy.keys import Key
@@ -13,24 +14,11 @@ from adomnia.privacy.keys import Key
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from adomnia.plans.cells import Cells
-    from adomnia.plans.formulas import Order, WindowFunction
-    from adomnia.plans.windows import Membership
+    from adomnia.plans.cells import Cells, Membership
+    from adomnia.plans.formulas import WindowFunction
     from adomnia.statistics.contract import Bounds, Floats
 
 RANKS = ("row_number", "rank", "dense_rank")
-
-
-def sort_cells(cells: NDArray[np.intp], by: list[tuple[Order, Floats]]) -> NDArray[np.intp]:
-    """The cells in an order, NULL last unless it says first; what is equal stays as it was."""
-    for order, values in reversed(by):
-        found = values[cells]
-        # Stable, and by the negative for DESC: reversing would turn the cells that are equal.
-        found = -found if order.descending else found
-        cells = cells[
-            np.argsort(np.where(np.isnan(found), -np.inf, found) if order.nulls_first else found, kind="stable")
-        ]
-    return cells
 
 
 def rank_values(over: WindowFunction, cells: Cells, rows: NDArray[np.intp], groups: NDArray[np.intp]) -> Floats:

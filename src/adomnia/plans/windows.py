@@ -8,17 +8,17 @@ may be among those that count, or not, counts where that makes the interval long
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from adomnia.plans.formulas import Formula, Term, WindowFunction, leaves_of, may_be_null, statistics_of, walk
+from adomnia.plans.cells import Cells, LeftRows, Membership, with_values
+from adomnia.plans.formulas import Term, WindowFunction, leaves_of, may_be_null, walk
 from adomnia.plans.intervals import around, divide_confidence, estimate_term
 from adomnia.plans.lines import find_line
-from adomnia.plans.plan import Choice, Plan, RowFilter, RowLimit
 from adomnia.plans.ranks import RANKS, rank_bounds, rank_values
 from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, join_about
 from adomnia.statistics.linear import linear
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from adomnia.plans.cells import Cells
+    from adomnia.plans.plan import Plan
     from adomnia.privacy.keys import Key
 
 _LAW = "of rows of the answer, by the law of their noise"
@@ -38,53 +38,17 @@ _BOXED = "of rows of the answer, each within its interval"
 _CUT = "of rows that LIMIT chose by noisy values: nothing is known of others"
 
 
-class LeftRows(NamedTuple):
-    """Some rows of the answer, and the choices that left them."""
+class WindowedCells(Cells):
+    """Cells of which functions of several rows are known too."""
 
-    cells: NDArray[np.intp]
-    choices: tuple[Choice, ...]
-
-    @property
-    def cut(self) -> bool:
-        """Whether they are the first of some order."""
-        return any(isinstance(choice, RowLimit) for choice in self.choices)
-
-    @property
-    def condition(self) -> Term:
-        """What they fulfil."""
-        return Formula("and", tuple(choice.condition for choice in self.choices if isinstance(choice, RowFilter)))
-
-    @property
-    def by_noise(self) -> bool:
-        """Whether noisy values chose them."""
-        return self.cut or any(True for _ in statistics_of(self.condition))
+    def __missing__(self, leaf: Term) -> Estimate:
+        if not isinstance(leaf, WindowFunction):
+            return super().__missing__(leaf)
+        self[leaf] = _estimate(leaf, self)
+        return self[leaf]
 
 
-@dataclass(frozen=True)
-class Membership:
-    """Which rows of each group count for sure, and which may count; groups are numbered from zero."""
-
-    groups: NDArray[np.intp]
-    sure: NDArray[np.bool_]
-    maybe: NDArray[np.bool_]
-
-    @property
-    def number(self) -> int:
-        return int(self.groups.max(initial=-1)) + 1
-
-    def add(self, values: Floats, where: NDArray[np.bool_]) -> Floats:
-        """The total of each group, in each of its cells."""
-        totals = np.bincount(self.groups[where], values[where].astype(np.float64), self.number)
-        return np.asarray(totals[self.groups], dtype=np.float64)
-
-    def extreme(self, values: Floats, where: NDArray[np.bool_], combine: np.ufunc, start: float) -> Floats:
-        """The least or the greatest of each group, in each of its cells."""
-        found = np.full(self.number, start)
-        combine.at(found, self.groups[where], values[where])
-        return found[self.groups]
-
-
-def estimate_over(over: WindowFunction, cells: Cells) -> Estimate:
+def _estimate(over: WindowFunction, cells: Cells) -> Estimate:
     """What a function of several rows is in each of them."""
     rows = cells.rows_at(over.stage)
     there = np.zeros(cells.size, dtype=bool)
@@ -226,15 +190,6 @@ def _by_law(over: WindowFunction, cells: Cells, members: Membership) -> Estimate
     return replace(
         with_values(found, values), unsigned=line.parts.keys() <= line.unsigned, whole=_is_whole(over, cells)
     )
-
-
-def with_values(estimate: Estimate, values: Floats) -> Estimate:
-    """The estimate with totals of values that were rounded one by one, as they are shown."""
-
-    def interval(confidence: float, together: int) -> Bounds:
-        return around(values, estimate.interval(confidence, together))
-
-    return replace(estimate, values=values, interval=interval)
 
 
 def _pieces(

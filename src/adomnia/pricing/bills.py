@@ -1,28 +1,24 @@
-"""What a quote says, in words and as tables: what is measured with how much noise, and the errors to expect."""
+"""A quote, and what it says in words and as tables: what is measured with how much noise, and errors to expect."""
 
-from __future__ import annotations
+from dataclasses import dataclass
+from typing import Any
 
-from typing import TYPE_CHECKING
-
-from adomnia.mechanisms.brackets import Brackets
-from adomnia.mechanisms.earlier_brackets import EarlierBrackets
+from adomnia.mechanisms.contract import Numeric
 from adomnia.mechanisms.exponential import Exponential
-from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.halving import Halving
-from adomnia.mechanisms.laplace import DiscreteLaplace
-from adomnia.mechanisms.propose_test_release import ProposeTestRelease
 from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.mechanisms.smooth import SmoothNoise
+from adomnia.mechanisms.threshold import KeyPrice
+from adomnia.messages.notes import Note
+from adomnia.methods.supposition import SUPPOSED_ROWS
+from adomnia.plans.drafts import Cap
 from adomnia.pricing.notes import hides_rows
 from adomnia.privacy.amounts import show_up
 from adomnia.privacy.enclosures import sqrt_up
-from adomnia.privacy.events import Concentrated
+from adomnia.privacy.events import AnyPrice, Concentrated, Event, Price
 from adomnia.privacy.losses import loss
-from adomnia.tables import TextTable
-
-if TYPE_CHECKING:
-    from adomnia.pricing.quotes import Expected, Measurement, Quote
-    from adomnia.privacy.events import Event
+from adomnia.privacy.sensitivity import Sensitivity
+from adomnia.tables import TextTable, html_lines
 
 _MOST_LINES = 40  # of a table of measurements: a release may have hundreds
 HIGH_EFFORT = (
@@ -31,35 +27,101 @@ HIGH_EFFORT = (
 _NOT_TOLD = "of a scale that follows from the data and is not told"
 
 
+@dataclass(frozen=True)
+class Expected:
+    """How far off one output may be: within `error` at the confidence, in each group, or in all of them together.
+
+    `rows`: where the error depends on how many rows a group has, in a group of so many. `relative`: the error as a part
+    of the output's own value in a group of the quote's supposed rows, all values in the middle of their bounds. No
+    error is known for a quotient whose divisor may be zero.
+    """
+
+    name: str
+    what: str
+    error: float | None
+    rows: int | None = None
+    relative: float | None = None
+    method: str = ""
+    days: bool = False  # whether it is a number of days, beside a date
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One release: what is measured, how far one person moves it and why, its noise, and its part of the price.
+
+    `bounds` says what values are clamped and rounded to, where they are added up.
+    """
+
+    what: str
+    cells: int
+    sensitivity: Sensitivity
+    why: str
+    noise: Numeric
+    price: AnyPrice
+    bounds: str = ""
+    sums: int = 1  # in each group
+
+
+@dataclass(frozen=True)
+class Search:
+    """How the values of keys that nobody declared will be found: at about so many people, one is named or is not."""
+
+    says: str
+    price: KeyPrice
+    people: int
+    minimum: int
+
+    def __str__(self) -> str:
+        return self.says
+
+
+@dataclass(frozen=True)
+class Quote:
+    """A price before it is paid. `event` is what the ledger will be charged, exactly; `caps`, which rows will count.
+
+    `price` is the one that was named for a question; the questions of a batch have one each.
+    """
+
+    price: Price | None
+    event: Event
+    confidence: float
+    outputs: tuple[Expected, ...]
+    measurements: tuple[Measurement, ...]
+    caps: tuple[Cap, ...] = ()
+    together: bool = False  # whether errors are for all groups at once
+    findings: tuple[Search, ...] = ()  # of the values of keys that nobody declared
+    effort: str = "normal"  # "high": errors will be smaller than these, but how much is not known before
+    rows: int = SUPPOSED_ROWS  # of a group, where something depends on how many there are
+    warnings: tuple[Note, ...] = ()  # what budgets cannot pay once this is paid
+    notes: tuple[Note, ...] = ()  # what else a reader of the answer has to know
+    vacuous: tuple[Note, ...] = ()  # outputs that would say almost nothing, and what would help
+
+    def __repr__(self) -> str:
+        first = "".join(f"{line}\n\n" for line in self.vacuous)
+        notes = "\n".join(quote_notes(self))
+        return f"{first}{measurement_table(self)}\n\n{error_table(self)}\n\n{notes}"
+
+    def _repr_html_(self) -> str:
+        first, notes = html_lines(list(self.vacuous)), html_lines(quote_notes(self))
+        return f"{first}{measurement_table(self).html()}{error_table(self).html()}{notes}"
+
+
 def sensitivity_in_words(line: Measurement) -> str:
     """The sensitivity of a measurement over all groups, in the norm that its noise is calibrated to."""
     norm = sqrt_up(line.sensitivity.l2_squared) if isinstance(line.price, Concentrated) else line.sensitivity.l1
     return f"{norm.numerator:,}" if norm.denominator == 1 else show_up(norm)
 
 
-def noise_in_words(line: Measurement) -> str:  # noqa: PLR0911 - one for each law
+def noise_in_words(line: Measurement) -> str:
     """The distribution of the noise and its scale."""
-    match line.noise:
-        case DiscreteLaplace(scale=scale):
-            return f"Laplace, scale {show_up(scale)}"
-        case DiscreteGaussian(variance=variance):
-            return f"Gaussian, deviation {show_up(sqrt_up(variance))}"
-        case (
-            Brackets(usual_counting=DiscreteLaplace(scale=scale))
-            | EarlierBrackets(usual_counting=DiscreteLaplace(scale=scale))
-        ):
-            return f"values chosen by rank, Laplace noise of scale {show_up(scale)} on rows between them"
-        case (
-            Brackets(usual_counting=DiscreteGaussian(variance=variance))
-            | EarlierBrackets(usual_counting=DiscreteGaussian(variance=variance))
-        ):
-            return (
-                f"values chosen by rank, Gaussian noise of deviation {show_up(sqrt_up(variance))} on rows between them"
-            )
-        case ProposeTestRelease(bound=bound, adding=DiscreteLaplace(scale=scale)):
-            return (
-                f"Laplace, scale {show_up(scale)}, if the data is far from where a person moves it by more than {bound}"
-            )
+    noise: Any = line.noise
+    match noise:
+        case object(family=family, size=size):
+            return f"{family}, {size}"
+        case object(usual_counting=object(family=family, size=size)):
+            return f"values chosen by rank, {family} noise of {size} on rows between them"
+        case object(bound=bound, adding=object(family=family, size=size)):
+            return f"{family}, {size}, if the data is far from where a person moves it by more than {bound}"
         case Quantiles(rate=rate) | Halving(rate=rate):
             return f"values chosen by rank, off by a scale of {show_up(1 / rate)} rows"
         case Exponential(rate=rate):

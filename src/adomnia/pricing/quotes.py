@@ -1,7 +1,7 @@
 """What a plan costs and how far off its answer may be: from public facts alone, before any data is read."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 from functools import lru_cache
@@ -10,19 +10,18 @@ from math import isfinite, prod
 import numpy as np
 
 from adomnia.errors import Refusal
-from adomnia.mechanisms.contract import Numeric
 from adomnia.mechanisms.quantiles import MOST_VALUES, TooManyValuesError
-from adomnia.mechanisms.threshold import KeyPrice
 from adomnia.messages.notes import Note
+from adomnia.messages.references import Option
+from adomnia.messages.texts import Message
 from adomnia.methods.simulations import simulate_less
 from adomnia.methods.supposition import SUPPOSED_ROWS
 from adomnia.noise.discrete import NotDrawableError
 from adomnia.plans.descriptions import date_range, describe_query, describe_term
-from adomnia.plans.drafts import Cap
 from adomnia.plans.formulas import Formula, WindowFunction, statistics_of
 from adomnia.plans.plan import Output, Plan
 from adomnia.plans.words import in_words, term_in_words
-from adomnia.pricing.bills import error_table, measurement_table, quote_notes
+from adomnia.pricing.bills import Expected, Measurement, Quote, Search
 from adomnia.pricing.effort import without_effort
 from adomnia.pricing.findings import cost, list_findings, total_price
 from adomnia.pricing.notes import hides_rows, list_suppositions
@@ -30,17 +29,15 @@ from adomnia.pricing.parts import amount, bill, split_price
 from adomnia.pricing.questions import Priced
 from adomnia.pricing.supposed import Supposed
 from adomnia.privacy.enclosures import sqrt_up
-from adomnia.privacy.events import AnyPrice, Concentrated, Event, Price
+from adomnia.privacy.events import AnyPrice, Concentrated, Price
 from adomnia.privacy.expressions import Call, Literal
 from adomnia.privacy.keys import Key
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation, has_blocks
 from adomnia.privacy.scans import Histogram, People, Total
-from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.privacy.transforms.estimates import BlockEstimates
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Estimate, Measure, ResultTable, Round
-from adomnia.tables import html_lines
 from adomnia.work import spend
 
 _LARGEST_NOISE = 1e300  # a number of many times this size is no double any more
@@ -49,85 +46,6 @@ _KEPT = 64  # plans of which the measures are remembered: every question lists t
 _DRAWABLE = "name a price between 0.001 and 10"
 _STEPS_OF_A_QUERY = 15
 _STEPS_OF_A_MEASUREMENT = 15  # to describe it
-
-
-@dataclass(frozen=True)
-class Expected:
-    """How far off one output may be: within `error` at the confidence, in each group, or in all of them together.
-
-    `rows`: where the error depends on how many rows a group has, in a group of so many. `relative`: the error as a part
-    of the output's own value in a group of the quote's supposed rows, all values in the middle of their bounds. No
-    error is known for a quotient whose divisor may be zero.
-    """
-
-    name: str
-    what: str
-    error: float | None
-    rows: int | None = None
-    relative: float | None = None
-    method: str = ""
-    days: bool = False  # whether it is a number of days, beside a date
-
-
-@dataclass(frozen=True)
-class Measurement:
-    """One release: what is measured, how far one person moves it and why, its noise, and its part of the price.
-
-    `bounds` says what values are clamped and rounded to, where they are added up.
-    """
-
-    what: str
-    cells: int
-    sensitivity: Sensitivity
-    why: str
-    noise: Numeric
-    price: AnyPrice
-    bounds: str = ""
-    sums: int = 1  # in each group
-
-
-@dataclass(frozen=True)
-class Search:
-    """How the values of keys that nobody declared will be found: at about so many people, one is named or is not."""
-
-    says: str
-    price: KeyPrice
-    people: int
-    minimum: int
-
-    def __str__(self) -> str:
-        return self.says
-
-
-@dataclass(frozen=True)
-class Quote:
-    """A price before it is paid. `event` is what the ledger will be charged, exactly; `caps`, which rows will count.
-
-    `price` is the one that was named for a question; the questions of a batch have one each.
-    """
-
-    price: Price | None
-    event: Event
-    confidence: float
-    outputs: tuple[Expected, ...]
-    measurements: tuple[Measurement, ...]
-    caps: tuple[Cap, ...] = ()
-    together: bool = False  # whether errors are for all groups at once
-    findings: tuple[Search, ...] = ()  # of the values of keys that nobody declared
-    effort: str = "normal"  # "high": errors will be smaller than these, but how much is not known before
-    rows: int = SUPPOSED_ROWS  # of a group, where something depends on how many there are
-    warnings: tuple[Note, ...] = ()  # what budgets cannot pay once this is paid
-    notes: tuple[Note, ...] = ()  # what else a reader of the answer has to know
-    vacuous: tuple[Note, ...] = ()  # outputs that would say almost nothing, and what would help
-
-    def __repr__(self) -> str:
-        first = "".join(f"{line}\n\n" for line in self.vacuous)
-        notes = "\n".join(quote_notes(self))
-        return f"{first}{measurement_table(self)}\n\n{error_table(self)}\n\n{notes}"
-
-    def _repr_html_(self) -> str:
-        first, notes = html_lines(list(self.vacuous)), html_lines(quote_notes(self))
-        return f"{first}{measurement_table(self).html()}{error_table(self).html()}{notes}"
 
 
 def list_measures(plan: Plan, price: Price) -> Round:
@@ -362,5 +280,5 @@ def _noise_size(measure: Measure) -> float:
     return float(min(step * steps, _BEYOND))
 
 
-def _amount(price: AnyPrice) -> str:
-    return f"{'rho' if isinstance(price, Concentrated) else 'epsilon'}={float(amount(price)):g}"
+def _amount(price: AnyPrice) -> Message:
+    return Message(Option("rho" if isinstance(price, Concentrated) else "epsilon", f"{float(amount(price)):g}"))

@@ -5,22 +5,29 @@ data, and none changes what an answer means: only how it is measured.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import prod
 from typing import TypeAlias
 
 from adomnia.catalog.model import Catalog
+from adomnia.methods.analysis import Analysis
+from adomnia.plans.formulas import Formula, WindowFunction, statistics_of
+from adomnia.plans.plan import Plan
 from adomnia.pricing.caps import apply_caps
-from adomnia.pricing.earlier import keep_quantiles
 from adomnia.pricing.effort import apply_effort
-from adomnia.pricing.joint import join_sums
-from adomnia.pricing.presence import join_counts
 from adomnia.pricing.questions import PlannedQuestion
-from adomnia.pricing.suited import suit_methods, suit_methods_as_before
-from adomnia.pricing.ways import choose_ways
+from adomnia.pricing.ways import MOST_COMPARED, choose_ways, error_together, with_ways
 from adomnia.pricing.weights import apply_weights
-from adomnia.privacy.events import Price
+from adomnia.privacy.events import Price, Pure
+from adomnia.privacy.keys import MOST_CELLS, is_open
+from adomnia.statistics.contract import Statistic
+from adomnia.statistics.joint import find_joint
+from adomnia.statistics.population.quantile import EarlierPopulationQuantile, PopulationQuantile
+from adomnia.statistics.quantile import EarlierQuantile, Quantile
+from adomnia.statistics.rewrites import find_counted, part_by
 
 Rule: TypeAlias = Callable[[Sequence[PlannedQuestion], Price, Catalog], list[PlannedQuestion]]
+_SINGLE = ("COUNT", "SUM")  # that have one noise where they are measured by themselves
 
 
 @dataclass(frozen=True)
@@ -42,12 +49,130 @@ class Rules:
         return self.priced[: self.priced.index(apply_caps)]
 
 
+def suit_methods(drafts: Sequence[PlannedQuestion], price: Price, _catalog: Catalog) -> list[PlannedQuestion]:
+    """Rule: every analysis is the one that has the least noise for the kind of its price, Laplace's or Gauss's."""
+    return _suit(drafts, lambda each: each.suit(price))
+
+
+def suit_methods_as_before(drafts: Sequence[PlannedQuestion], price: Price, _catalog: Catalog) -> list[PlannedQuestion]:
+    """Rule: every analysis is the one that suited the price in version 0.1.0."""
+    return _suit(drafts, lambda each: each.suit_before(price))
+
+
+def _suit(drafts: Sequence[PlannedQuestion], choose: Callable[[Analysis], Analysis]) -> list[PlannedQuestion]:
+    def suit(statistic: Statistic) -> Statistic:
+        return choose(statistic) if isinstance(statistic, Analysis) else statistic
+
+    suited = [each.plan.with_statistics(suit) if each.plan.view is not None else each.plan for each in drafts]
+    return [replace(each, plan=plan) for each, plan in zip(drafts, suited, strict=True)]
+
+
+def join_counts(drafts: Sequence[PlannedQuestion], _price: Price, _catalog: Catalog) -> list[PlannedQuestion]:
+    """Rule: a question that is asked alone, with normal effort, measures both counts as one.
+
+    COUNT(*) beside AVG(x) or COUNT(x) needs two counts. A row has a value or has none, so that a person moves the two
+    counts together no further than one of them: measured as one they cost what one does, and all else gets more of the
+    price. COUNT(*) is then the sum of both.
+    """
+    if [each.question.effort for each in drafts] != ["normal"]:
+        return list(drafts)
+    return [replace(each, plan=with_presence(each.plan)) for each in drafts]
+
+
+def with_presence(plan: Plan) -> Plan:
+    """The plan that measures both counts as one, if it needs both and is about one value and nothing else.
+
+    Another value would be read in a scan of its own, and the interval of a formula would have to know the shared noise.
+    """
+    if (
+        plan.weights
+        or any(isinstance(term, Formula | WindowFunction) for term in plan.terms)
+        or any(map(is_open, plan.keys))
+    ):
+        return plan
+    counted = [find_counted(one) if 2 * prod(one.query.shape) <= MOST_CELLS else None for one in plan.statistics]
+    found = [each for each in counted if each is not None]
+    values = {each.value for each in found if each.value is not None}
+    both = any(each.rows for each in found) and any(each.values for each in found)
+    if len(found) < len(counted) or len(values) != 1 or not both:
+        return plan
+    (value,) = values
+    return plan.with_statistics(lambda one: part_by(one, value))
+
+
+def join_sums(drafts: Sequence[PlannedQuestion], price: Price, _catalog: Catalog) -> list[PlannedQuestion]:
+    """Rule: for a price in epsilon, and with normal effort, sums of one value are measured jointly.
+
+    Distances from both ends of the bounds, and products of those, add up to the same for every row: a person moves all
+    of them together as far as a count. What that gains, and that it gains nothing under rho: docs/decisions/0020.
+    """
+    if not isinstance(price, Pure) or any(each.question.effort != "normal" for each in drafts):
+        return list(drafts)
+    plans = [each.plan for each in drafts]
+    joint = with_joint_sums(plans)
+    if _are_divided(plans, joint) and not _is_better(joint, plans, price):
+        return list(drafts)
+    return [replace(each, plan=plan) for each, plan in zip(drafts, joint, strict=True)]
+
+
+def with_joint_sums(plans: Sequence[Plan]) -> list[Plan]:
+    """The same plans, whose statistics of one value or pair share a measurement.
+
+    The number of rows is among them unless outputs have weights: it then has a price of its own.
+    """
+    statistics = (each for plan in plans for each in plan.statistics)
+    found = find_joint(statistics, counting=not any(plan.weights for plan in plans))
+    return [plan.with_statistics(lambda each: found.get(each, each)) if found else plan for plan in plans]
+
+
+def _are_divided(plans: Sequence[Plan], joint: Sequence[Plan]) -> bool:
+    """Whether a formula computes with a sum or a count that would be made of several noises instead of one."""
+    before, after = (
+        [
+            each
+            for plan in some
+            for term in plan.terms
+            if isinstance(term, Formula | WindowFunction)
+            for each in statistics_of(term)
+        ]
+        for some in (plans, joint)
+    )
+    return any(one != two and one.name in _SINGLE for one, two in zip(before, after, strict=True))
+
+
+def _is_better(joint: Sequence[Plan], plans: Sequence[Plan], price: Price) -> bool:
+    if sum(len(plan.terms) for plan in plans) > MOST_COMPARED:
+        return True
+    return error_together(joint, price) < error_together(with_ways(plans, price), price)
+
+
+def keep_quantiles(drafts: Sequence[PlannedQuestion], _price: Price, _catalog: Catalog) -> list[PlannedQuestion]:
+    """Rule: quantiles are measured as in earlier versions, whose stored answers are found and read by it."""
+    return [replace(each, plan=with_earlier_quantiles(each.plan)) for each in drafts]
+
+
+def with_earlier_quantiles(plan: Plan) -> Plan:
+    """The same plan, whose quantiles are those of earlier versions."""
+    return plan.with_statistics(_earlier)
+
+
+def _earlier(statistic: Statistic) -> Statistic:
+    match statistic:
+        case Quantile(query=query, share=share):
+            return EarlierQuantile(query, share)
+        case PopulationQuantile(query=query, share=share):
+            return EarlierPopulationQuantile(query, share)
+    return statistic
+
+
 CURRENT = Rules(
     priced=(apply_weights, join_sums, suit_methods, apply_caps, choose_ways, join_counts, apply_effort),
     before_error=(join_sums, apply_caps, choose_ways),
     after_error=(apply_effort,),
     without_price=(apply_weights, join_sums, suit_methods, choose_ways, join_counts),
 )
+
+
 # As answers of earlier versions were measured, which are given again as they are stored: the last first.
 SECOND = Rules(
     priced=(keep_quantiles, apply_weights, join_sums, suit_methods_as_before, *CURRENT.priced[3:]),

@@ -22,14 +22,14 @@ from adomnia.api.problems import render_problem, to_problem
 from adomnia.api.reply_cache import ReplyCache
 from adomnia.api.requests import run_in_pool
 from adomnia.api.roles import API, DATASET, PAGES, ROUTES
-from adomnia.api.routes import datasets, oversight, people, questions, releases, sign_in
+from adomnia.api.routes import catalog_text, datasets, oversight, people, questions, releases, shares, sign_in
 from adomnia.console.answers.drawing import KEPT_BYTES
 from adomnia.console.history.index import Histories
 from adomnia.console.problems import PageRoute, render_problem_page
 from adomnia.console.routes import PAGE_HANDLERS
 from adomnia.version import __version__
 from adomnia.wire.answers import AnswerReply, BatchReply
-from adomnia.wire.budgets import BudgetReply
+from adomnia.wire.budgets import AccountReply, BudgetReply
 from adomnia.wire.catalogs import CatalogReply
 from adomnia.wire.explanations import ExplanationReply
 from adomnia.wire.methods import MethodsReply
@@ -92,6 +92,23 @@ ENDPOINTS: dict[Route, Endpoint] = {
     ("GET", f"{DATASET}/releases"): Endpoint(releases.list_all, ReleasesReply, refuses=(404,)),
     ("GET", f"{DATASET}/releases/{{release}}"): Endpoint(releases.describe, ReleaseReply, refuses=(404,)),
     ("GET", f"{DATASET}/releases/{{release}}/archive"): Endpoint(releases.download, ZIP, refuses=(404, 409)),
+    ("GET", f"{DATASET}/shares"): Endpoint(shares.shares, models.SharesReply, refuses=(404,)),
+    ("POST", f"{DATASET}/shares"): Endpoint(
+        shares.create_share, models.NewShareReply, 201, refuses=(400, 404), sends=True
+    ),
+    ("DELETE", f"{DATASET}/shares/{{share_id}}"): Endpoint(shares.end_share, None, 204, refuses=(400,)),
+    ("GET", f"{DATASET}/shared/{{code}}"): Endpoint(shares.open_shared, models.SharedReply, refuses=(400, 404)),
+    ("POST", f"{DATASET}/shared/{{code}}"): Endpoint(shares.buy, AnswerReply, refuses=(400, 402, 404, 409)),
+    ("POST", f"{DATASET}/accounts/top-up"): Endpoint(
+        oversight.top_up_budget, AccountReply, refuses=(400, 404, 409), sends=True
+    ),
+    ("GET", f"{DATASET}/catalog/text"): Endpoint(catalog_text.text, models.CatalogTextReply, refuses=(404,)),
+    ("PUT", f"{DATASET}/catalog/text"): Endpoint(
+        catalog_text.save, models.CatalogIdentityReply, refuses=(400, 404, 409), sends=True
+    ),
+    ("POST", f"{DATASET}/catalog/check"): Endpoint(
+        catalog_text.check, models.CatalogPreviewReply, refuses=(400, 404), sends=True
+    ),
     ("GET", f"{DATASET}/accounts"): Endpoint(oversight.accounts, models.AccountsReply, refuses=(404,)),
     ("GET", f"{DATASET}/ledger"): Endpoint(oversight.ledger, models.LedgerReply, refuses=(404,)),
     ("GET", f"{DATASET}/ledger/verify"): Endpoint(oversight.verify, models.VerifiedReply, refuses=(404,)),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from adomnia.asking.answering import Outcome
+    from adomnia.asking.purchase import Outcome
     from adomnia.ledger.requests import Receipt
     from adomnia.messages.notes import Note
     from adomnia.plans.drafts import Cap, DraftAnswer
@@ -169,17 +169,15 @@ class Answer:
 def build_answers(outcome: Outcome) -> list[Answer]:
     """One answer for each question."""
     assert outcome.left is not None  # noqa: S101 - an answer that was kept has it
-    return [_build_answer(each, outcome.receipt, outcome.replayed, outcome.left) for each in outcome.drafts]
+    paid = outcome.receipt, outcome.replayed, outcome.left
+    return [
+        Answer(each.columns, each.rows, each.confidence, *paid, each.caps, each.notes, *_extras(each))
+        for each in outcome.drafts
+    ]
 
 
-def build_free(draft: DraftAnswer, left: Left) -> Answer:
-    """An answer that cost nothing."""
-    return _build_answer(draft, None, False, left)
-
-
-def _build_answer(draft: DraftAnswer, receipt: Receipt | None, replayed: bool, left: Left) -> Answer:
-    shown = draft.columns, draft.rows, draft.confidence
-    return Answer(*shown, receipt, replayed, left, draft.caps, draft.notes, draft.figure, draft.model, draft.product)
+def _extras(draft: DraftAnswer) -> tuple[Mapping[str, Any], Mapping[str, Any], Product | None]:
+    return draft.figure, draft.model, draft.product
 
 
 def _plain(values: Floats, estimate: Estimate) -> list[Any]:

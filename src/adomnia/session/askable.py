@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from adomnia.asking.batch import bind_question
+from adomnia.asking.purchase import Outcome
 from adomnia.errors import Refusal
 from adomnia.options import CONFIDENCE
 from adomnia.pricing.payment import check_confidence
@@ -15,7 +16,7 @@ from adomnia.privacy.filters import Left
 from adomnia.releases.answering import answer_released
 from adomnia.releases.folder import read_folder
 from adomnia.releases.model import Release
-from adomnia.session.answer import build_free
+from adomnia.session.answer import build_answers
 from adomnia.sql.reading.parameters import translate_places
 from adomnia.sql.reading.released import parse_released
 from adomnia.work import limit
@@ -49,7 +50,8 @@ class AskableRelease(Release):
             if select is None:
                 what, why = "The question", "is about no release, and here is nothing else"
                 raise Refusal(what, why, f"write FROM releases.{self.name}", (1, 1), code="unknown_release")
-            return build_free(answer_released(select, self._find, confidence), _NOTHING)
+            draft = answer_released(select, self._find, confidence)
+            return build_answers(Outcome([draft], None, replayed=False, left=_NOTHING))[0]
 
     def _find(self, name: str) -> Release:
         if name.lower() == self.name.lower():

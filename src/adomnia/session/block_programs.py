@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from adomnia.asking.request_ids import choose_request_id
+from adomnia.asking.batch import choose_request_id
 from adomnia.curator.block_results import BlockSummary, Kind, sum_up_blocks
 from adomnia.curator.paying import PaymentRequest
 from adomnia.errors import Refusal

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from adomnia.session.contract import Session
     from adomnia.session.own import OwnSession
 
-__all__ = ["ComparedValue", "Comparison", "compare_answers"]
-
 _COST = NoteTemplate(
     "costs_compared", "The private answer cost {cost} now. The answer of the release {release} is free."
 )

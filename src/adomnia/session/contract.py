@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog
     from adomnia.engines.contract import Progress
     from adomnia.explaining.methods import MethodList
+    from adomnia.pricing.bills import Quote
     from adomnia.pricing.questions import Payment, Question
-    from adomnia.pricing.quotes import Quote
     from adomnia.releases.model import Release
     from adomnia.releases.page import ReleaseList
     from adomnia.releases.quality_report import Quality

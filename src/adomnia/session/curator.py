@@ -8,8 +8,8 @@ from errno import EDQUOT, ENOSPC
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, Unpack
 
+from adomnia.asking.asker import Dataset
 from adomnia.asking.batch import Batch, bind_question
-from adomnia.asking.dataset import Dataset
 from adomnia.asking.known_rows import EarlierCounts
 from adomnia.asking.releasing import publish, restore_releases
 from adomnia.catalog.read import read

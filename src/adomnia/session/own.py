@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from adomnia.curator.block_results import Kind
-    from adomnia.pricing.quotes import Quote
+    from adomnia.pricing.bills import Quote
     from adomnia.privacy.amounts import Number
     from adomnia.releases.model import Release
     from adomnia.session.answer import Answer

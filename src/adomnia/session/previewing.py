@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from adomnia.session.contract import Session
     from adomnia.session.curator import Curator
 
-__all__ = ["MOST_ROWS", "add_previews", "name_preview", "preview_table", "publish_previews"]
-
 MOST_ROWS = 1000  # of a preview
 _MADE_UP = NoteTemplate(
     "preview_made_up",

@@ -13,14 +13,12 @@ from adomnia.privacy.losses import covers
 
 if TYPE_CHECKING:
     from adomnia.ledger.requests import Receipt
+    from adomnia.pricing.bills import Quote
     from adomnia.pricing.questions import Payment, Priced, Question
-    from adomnia.pricing.quotes import Quote
     from adomnia.privacy.events import Event
     from adomnia.privacy.filters import Filter
     from adomnia.session.contract import Session
     from adomnia.session.curator import Curator
-
-__all__ = ["Offer", "find_offer", "price_same"]
 
 _ANEW = "ask it anew: the noise will be another, and the dataset pays for it too"
 

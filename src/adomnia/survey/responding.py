@@ -9,12 +9,12 @@ import json
 import os
 from contextlib import suppress
 from dataclasses import dataclass
-from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx
 
+from adomnia.client.addresses import is_loopback
 from adomnia.errors import Refusal, Unavailable
 from adomnia.json_text import read_json
 from adomnia.noise import SystemBits
@@ -24,8 +24,6 @@ from adomnia.wire.problems import error_of
 
 if TYPE_CHECKING:
     from fractions import Fraction
-
-__all__ = ["SentReport", "respond"]
 
 _LARGEST = 2**20  # bytes of a reply
 _SECONDS = 20.0
@@ -185,20 +183,13 @@ def _read_address(address: str) -> tuple[str, str | None]:
         url = httpx.URL(address)
     except (httpx.InvalidURL, TypeError):
         raise Refusal("The address of the survey", "is not an address", example, code="bad_address") from None
-    if url.scheme != "https" and not (url.scheme == "http" and _is_loopback(url.host)):
+    if url.scheme != "https" and not (url.scheme == "http" and is_loopback(url.host)):
         why = "is not encrypted, and anybody on the way could change what your answer is randomised by"
         raise Refusal("The address of the survey", why, example, code="insecure")
     token = url.fragment or None
     if token is not None and not TOKEN.fullmatch(token):
         raise Refusal("The invitation in the address", "is not one", "copy the link again", code="bad_address")
     return str(url.copy_with(fragment=None, query=None)).rstrip("/"), token
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _ask(client: httpx.Client, method: str, path: str, body: bytes | None = None) -> Any:  # noqa: ANN401 - JSON

@@ -12,8 +12,8 @@ from pydantic import BeforeValidator, FailFast, Field, PlainValidator, WithJsonS
 from adomnia.asking.batch import MOST_QUESTIONS, bind_question, check_text
 from adomnia.explaining.explanations import without_explain
 from adomnia.options import CONFIDENCE, LARGEST_GROUP
+from adomnia.pricing.bills import Quote
 from adomnia.pricing.questions import Payment, Question
-from adomnia.pricing.quotes import Quote
 from adomnia.session.answer import Answer
 from adomnia.session.contract import Session
 from adomnia.session.explanation import Explanation

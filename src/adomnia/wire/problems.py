@@ -7,6 +7,7 @@ from pydantic import Field, TypeAdapter
 from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.messages.surfaces import Surface
 from adomnia.messages.texts import Message, show
+from adomnia.tables import printable
 from adomnia.wire.models import Reply
 from adomnia.wire.texts import TextReply, texts_of, texts_record
 
@@ -61,18 +62,12 @@ def error_of(record: Any, *, later: bool = False) -> Refusal | Failure | Unavail
         raise ValueError("Problem must have code, what, why and fix.")
     if told["code"] == FAILURE:
         request_id = told.get("request_id")
-        return Failure(_printable(request_id) if isinstance(request_id, str) else None)
+        return Failure(printable(request_id) if isinstance(request_id, str) else None)
     position = told.get("position")
     place = None if position is None else (int(position[0]), int(position[1]))
     text = texts_of(_TEXTS.validate_python(told.get("texts", [])))
-    what, why, fix = (_printable(text(told[name])) for name in ("what", "why", "fix"))
+    read = (text(told[name]) for name in ("what", "why", "fix"))
+    what, why, fix = (each if isinstance(each, Message) else printable(each) for each in read)
     if later:
         return Unavailable(what, why, fix, told["code"])
     return Refusal(what, why, fix, place, code=told["code"])
-
-
-def _printable(text: str) -> str:
-    """The text with control characters escaped, which a terminal could obey."""
-    if isinstance(text, Message):
-        return text
-    return "".join(each if each.isprintable() or each == "\n" else ascii(each)[1:-1] for each in text)

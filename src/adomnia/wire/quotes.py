@@ -1,5 +1,6 @@
 """Quotes: what a question would cost, what is measured for it, and how far off its outputs may be."""
 
+from dataclasses import fields
 from fractions import Fraction
 from itertools import chain
 from typing import Any, Literal
@@ -11,18 +12,16 @@ from adomnia.mechanisms.contract import Numeric
 from adomnia.mechanisms.earlier_brackets import EarlierBrackets
 from adomnia.mechanisms.envelopes import LogRange, OrderStatistic
 from adomnia.mechanisms.exponential import Exponential
-from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.halving import Halving
-from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.mechanisms.propose_test_release import ProposeTestRelease
 from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.mechanisms.ranks import Target
+from adomnia.mechanisms.registry import NOISES
 from adomnia.mechanisms.round_numbers import RoundNumbers
 from adomnia.mechanisms.smooth import SmoothCauchy, SmoothLaplace, SmoothNoise, SmoothStudent
 from adomnia.messages.surfaces import Surface
 from adomnia.messages.texts import show_all
-from adomnia.pricing.bills import noise_in_words
-from adomnia.pricing.quotes import Expected, Measurement, Quote, Search
+from adomnia.pricing.bills import Expected, Measurement, Quote, Search, noise_in_words
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.wire.amounts import ExactText
 from adomnia.wire.answers import CapReply
@@ -74,9 +73,8 @@ class TargetReply(Reply):
 class NoiseReply(Reply):
     """The law of the noise, with the parameters that it has."""
 
-    law: Literal[
-        "laplace",
-        "gaussian",
+    law: Literal[  # type: ignore[valid-type]  # those of the registry first
+        *NOISES,
         "exponential",
         "ranks",
         "halving",
@@ -188,12 +186,11 @@ def _measurement(told: MeasurementReply) -> Measurement:
     return Measurement(told.what, told.cells, moved, told.why, noise, price, told.bounds, told.sums)
 
 
-def _law(noise: Numeric) -> dict[str, Any]:  # noqa: PLR0911 - one for each law
+def _law(noise: Numeric) -> dict[str, Any]:
+    law = next((law for law, kind in NOISES.items() if type(noise) is kind), None)
+    if law is not None:
+        return {"law": law, **{each: getattr(noise, each) for each in _name_parameters(noise)}}
     match noise:
-        case DiscreteLaplace(scale=scale):
-            return {"law": "laplace", "scale": scale}
-        case DiscreteGaussian(variance=variance):
-            return {"law": "gaussian", "variance": variance}
         case Exponential(rate=rate):
             return {"law": "exponential", "rate": rate}
         case Quantiles(targets=targets, values=values, rate=rate):
@@ -213,12 +210,11 @@ def _law(noise: Numeric) -> dict[str, Any]:  # noqa: PLR0911 - one for each law
     raise TypeError(f"Measurement noise must be of a law that has a name, got {type(noise).__name__}.")
 
 
-def _noise(told: NoiseReply) -> Numeric:  # noqa: PLR0911 - one for each law
+def _noise(told: NoiseReply) -> Numeric:
+    if told.law in NOISES:
+        kind: Any = NOISES[told.law]
+        return kind(**{each: require(getattr(told, each)) for each in _name_parameters(kind)})  # type: ignore[no-any-return]
     match told.law:
-        case "laplace":
-            return DiscreteLaplace(require(told.scale))
-        case "gaussian":
-            return DiscreteGaussian(require(told.variance))
         case "exponential":
             return Exponential(require(told.rate))
         case "ranks":
@@ -237,6 +233,10 @@ def _noise(told: NoiseReply) -> Numeric:  # noqa: PLR0911 - one for each law
     else:
         statistic = LogRange(shares[0], shares[1], values, told.ratio)
     return ProposeTestRelease(statistic, require(told.bound), int(rows), price)
+
+
+def _name_parameters(noise: Any) -> list[str]:  # noqa: ANN401 - a dataclass, or what it is of
+    return [each.name for each in fields(noise)]
 
 
 def _describe_grid(rounds: RoundNumbers | None) -> dict[str, Any]:

@@ -77,3 +77,28 @@ def test_metrics_are_text_for_prometheus(own_house):
         'adomnia_questions_total{outcome="refused"} 1',
     ):
         assert line in response.text
+
+
+def top_up(opened, **body):
+    usual = {"analyst": "carol", "epsilon": "1/2", "reason": "second year", "password": house.PASSWORD}
+    return opened.ask("olga", "POST", f"{DATASET}/accounts/top-up", json=usual | body)
+
+
+def test_a_budget_is_raised_once_with_the_password_and_the_budget_that_was_seen(own_house):
+    own_house.services.access.set_password("olga", house.PASSWORD)
+    seen = {"seen_epsilon": 1, "seen_delta": 0}
+    assert top_up(own_house, **seen, password="wrong horse").status_code == 401
+    assert top_up(own_house, seen_epsilon=2, seen_delta=0).status_code == 409
+    assert top_up(own_house, **seen, analyst="nobody").status_code == 404
+    assert top_up(own_house, **seen, epsilon=-1).status_code == 400
+    raised = top_up(own_house, **seen)
+    assert raised.json()["given"]["epsilon"] == "1.5"
+    assert top_up(own_house, **seen).status_code == 409
+    accounts = own_house.ask("olga", "GET", f"{DATASET}/accounts").json()
+    given = {each["analyst"]: each["given"]["epsilon"] for each in accounts["analysts"]}
+    assert given["carol"] == "1.5"
+    whole = accounts["dataset"]["given"]
+    more = top_up(own_house, analyst=None, seen_epsilon=whole["epsilon"], seen_delta=whole["delta"])
+    assert more.status_code == 200
+    newest = own_house.ask("audrey", "GET", f"{DATASET}/ledger").json()["entries"][-1]
+    assert (newest["kind"], newest["reason"]) == ("top-up", "second year")

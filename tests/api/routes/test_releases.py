@@ -101,6 +101,11 @@ def test_create_table_is_a_question_like_others(own):
 
 
 @pytest.mark.parametrize("name", ["olga", "audrey"])
-def test_others_than_analysts_ask_elsewhere(own, name):
+def test_owners_and_auditors_make_none_and_read_what_is_published(own, name):
     assert code(make(own, name)) == (403, "role")
-    assert code(own.ask(name, "GET", PATH)) == (403, "role")
+    make(own, "alice")
+    make(own, "bob", "mine", private=True)
+    assert [each["name"] for each in own.ask(name, "GET", PATH).json()["releases"]] == ["ages"]
+    assert unpack_archive(own.ask(name, "GET", f"{PATH}/ages/archive").content).name == "ages"
+    assert code(own.ask(name, "GET", f"{PATH}/mine")) == (404, "unknown_release")
+    assert code(own.ask(name, "GET", f"{PATH}/mine/archive")) == (404, "unknown_release")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from adomnia.console.ask.expectations import find_roughest, list_errors, show_error, tabulate_sizes
-from adomnia.pricing.quotes import Expected
+from adomnia.pricing.bills import Expected
 
 COUNT = Expected("n", "COUNT(*)", 12.0, None, 0.02)
 MEAN = Expected("pay", "AVG(pay)", 5991.0, 1000, 0.01)

@@ -10,8 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from adomnia.catalog.model import EngineChoice
+from adomnia.engines.index import list_indexed
 from adomnia.engines.spark import building
-from adomnia.engines.spark.building import ParquetBuilder, list_indexed, quote_names
+from adomnia.engines.spark.building import ParquetBuilder, quote_names
 from adomnia.engines.spark.engine import Spark
 from adomnia.engines.spark.sources import spark_type
 from adomnia.errors import Failure

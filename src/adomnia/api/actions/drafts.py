@@ -32,19 +32,9 @@ if TYPE_CHECKING:
     from adomnia.explaining.plan_sentences import Piece
     from adomnia.ledger.requests import Receipt
     from adomnia.plans.plan import Plan
+    from adomnia.pricing.bills import Expected
     from adomnia.pricing.questions import Priced, Question
-    from adomnia.pricing.quotes import Expected
     from adomnia.privacy.events import Price
-
-__all__ = [
-    "PricedDraft",
-    "find_paid",
-    "is_about_nobody",
-    "is_quick",
-    "makes_release",
-    "may_price_again",
-    "plan_draft",
-]
 
 _KEPT = 512  # errors of questions at other prices
 _QUICK = 12_000  # steps until a question was priced once, of about ten microseconds each

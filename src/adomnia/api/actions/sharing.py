@@ -16,11 +16,9 @@ if TYPE_CHECKING:
     from adomnia.api.requests import Visit
     from adomnia.asking.batch import Batch
     from adomnia.ledger.requests import Receipt
-    from adomnia.pricing.quotes import Quote
+    from adomnia.pricing.bills import Quote
     from adomnia.session.answer import Answer
     from adomnia.session.sharing import Offer
-
-__all__ = ["SharedAnswer", "buy_shared", "expect_shared", "find_shared", "make_share", "offer_shared"]
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from adomnia.api.requests import Visit
     from adomnia.privacy.amounts import Number
 
-__all__ = ["WrittenTopUp", "foresee_top_up", "identify_budget", "read_top_up", "top_up"]
-
 WrittenTopUp: TypeAlias = "tuple[str | None, Number | str, Number | str, str]"
 """An analyst or the dataset (None), epsilon and delta as they were written, and why."""
 
@@ -60,7 +58,12 @@ def _read_amount(written: Number | str) -> Fraction:
 
 def identify_budget(budget: Budget) -> str:
     """A budget as a text that tells any two apart."""
-    return f"{budget.epsilon} {budget.delta}"
+    return identify_amounts(budget.epsilon, budget.delta)
+
+
+def identify_amounts(epsilon: Number, delta: Number) -> str:
+    """The same of its amounts."""
+    return f"{exact(epsilon, 'Budget', 'epsilon')} {exact(delta, 'Budget', 'delta')}"
 
 
 def _apply(visit: Visit, more: TopUp, seen: str) -> Filter:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from adomnia.api.access import Role
-from adomnia.api.catalog_edits.catalog_file import CatalogFile
+from adomnia.api.catalog_edits.catalog_file import CatalogFile, KeptText
 from adomnia.api.catalog_edits.consequences import Consequence, list_consequences
 from adomnia.api.catalog_edits.effects import ErrorEffect, carry_profiles, compare_errors
 from adomnia.api.catalog_edits.examining import ExaminedText, KnownSources, examine_text, parse_toml
@@ -18,8 +18,6 @@ from adomnia.explaining.promises import promises
 if TYPE_CHECKING:
     from adomnia.api.requests import Visit
     from adomnia.catalog.model import Catalog
-
-__all__ = ["CatalogPreview", "PromiseChange", "ServedText", "examine_draft", "preview_text", "read_served_text"]
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,8 @@ class CatalogPreview:
 class ServedText:
     """The text on disk, and whether it is served: "served", "opening", or "kept" where it cannot be opened.
 
-    It is the state of one worker; each of all `workers` opens the text by itself. `problems` are those of the text.
+    It is the state of one worker; each of all `workers` opens the text by itself. `problems` are those of the text, and
+    `kept` are the texts that it replaced, the last one first.
     """
 
     text: str
@@ -54,7 +53,8 @@ class ServedText:
     state: str
     version: int
     workers: int
-    problem: str = ""
+    problem: str
+    kept: tuple[KeptText, ...]
 
 
 def examine_draft(visit: Visit, text: str) -> ExaminedText:
@@ -90,7 +90,7 @@ def read_served_text(visit: Visit) -> ServedText:
         problems = examine_text(text, visit.catalog.folder).problems
     except (Refusal, Unavailable) as fault:
         problems = (Refusal(fault.what, fault.why, fault.fix),)
-    return ServedText(text, identity, problems, *_find_state(visit, identity))
+    return ServedText(text, identity, problems, *_find_state(visit, identity), tuple(file.list_kept()))
 
 
 def _find_state(visit: Visit, identity: str) -> tuple[str, int, int, str]:

@@ -8,9 +8,12 @@ from fastapi import Query
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
 from starlette.responses import Response
 
+from adomnia.api.actions.accounts import list_accounts, read_dataset_account
+from adomnia.api.actions.top_ups import identify_amounts, top_up
 from adomnia.api.encoding import json_response
 from adomnia.api.ledger_stamps import verify_ledger
 from adomnia.api.ledger_view import read_entries
+from adomnia.api.models import TopUpBudget  # noqa: TC001 - likewise
 from adomnia.api.requests import read_dataset, run_in_pool, services_of
 from adomnia.wire.budgets import AccountReply
 
@@ -24,6 +27,13 @@ _MOST_ENTRIES = 1000
 async def accounts(dataset: str, request: Request) -> Response:
     """All budgets, and what was spent of them."""
     return json_response(await read_dataset(request, dataset, _list_accounts))
+
+
+async def top_up_budget(dataset: str, asked: TopUpBudget, request: Request) -> Response:
+    """Add to a budget once and for good; the account afterwards."""
+    written = (asked.analyst, asked.epsilon, asked.delta, asked.reason)
+    seen = identify_amounts(asked.seen_epsilon, asked.seen_delta)
+    return json_response(AccountReply.record(await top_up(request, dataset, written, seen, asked.password)))
 
 
 async def ledger(
@@ -59,12 +69,8 @@ async def metrics(request: Request) -> Response:
 
 
 def _list_accounts(visit: Visit) -> dict[str, object]:
-    ledger = visit.curator.ledger
-    named = [
-        {"analyst": analyst.name, **AccountReply.record(ledger.account(analyst.name))}
-        for analyst in visit.catalog.analysts
-    ]
-    return {"dataset": AccountReply.record(ledger.account()), "analysts": named}
+    named = [{"analyst": each.analyst.name, **AccountReply.record(each.account)} for each in list_accounts(visit)]
+    return {"dataset": AccountReply.record(read_dataset_account(visit)), "analysts": named}
 
 
 def _verify(visit: Visit) -> dict[str, object]:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 from fastapi import Query
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
-from starlette.responses import Response
+from starlette.responses import Response  # noqa: TC002 - FastAPI reads the annotations
 
 from adomnia.api.encoding import Pieces, encode_answer, encode_batch, encode_json, encode_pasts, encode_table
-from adomnia.api.free_work import ask_free
+from adomnia.api.free_work import reply_free
 from adomnia.api.problems import route_of
 from adomnia.api.replies import JSON, EncodedReply, PiecewiseResponse, choose_form, encode_within
 from adomnia.api.reply_cache import CachedReply, ReplyCache, ReplyKey
@@ -31,7 +31,6 @@ from adomnia.wire.models import LARGEST_BODY, LeftReply
 from adomnia.wire.pasts import pasts_record
 from adomnia.wire.quotes import quote_record
 from adomnia.wire.tables import HEADER, facts_header
-from adomnia.work import MOST_STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
     from adomnia.ledger import Ledger
     from adomnia.privacy.filters import Left
     from adomnia.session.answer import Answer
-    from adomnia.session.contract import Session
 
 _CHANGING = frozenset({"replayed", "left"})  # parts of a reply that change each time
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._-]{1,200}")  # ids that the ledger surely takes
@@ -138,12 +136,14 @@ async def batch(dataset: str, asked: AskBatch, request: Request) -> Response:
 
 async def price(dataset: str, asked: AskPrice | AskBatchPrice, request: Request) -> Response:
     """What a question or a batch would cost, and how far off its answers may be; nothing is read or spent."""
-    return await _ask_free(request, dataset, lambda session: [encode_json(quote_record(asked.put_to(session)))])
+    return await reply_free(request, dataset, lambda visit: [encode_json(quote_record(asked.put_to(visit.session)))])
 
 
 async def explain(dataset: str, asked: AskExplanation, request: Request) -> Response:
     """What a question means and measures, and if a price is named what it buys; nothing is read or spent."""
-    return await _ask_free(request, dataset, lambda session: [encode_json(explanation_record(asked.put_to(session)))])
+    return await reply_free(
+        request, dataset, lambda visit: [encode_json(explanation_record(asked.put_to(visit.session)))]
+    )
 
 
 async def answers(
@@ -156,10 +156,10 @@ async def answers(
 ) -> Response:
     """What this analyst has paid for and got, oldest first, page by page."""
 
-    def ask(session: Session) -> Pieces:
-        return [encode_pasts(pasts_record(session.answers(after=after, limit=limit)))]
+    def ask(visit: Visit) -> Pieces:
+        return [encode_pasts(pasts_record(visit.session.answers(after=after, limit=limit)))]
 
-    return await _ask_free(request, dataset, ask, None)
+    return await reply_free(request, dataset, ask, None)
 
 
 async def answer(  # noqa: PLR0913, PLR0917 - each is a part of the address
@@ -175,38 +175,20 @@ async def answer(  # noqa: PLR0913, PLR0917 - each is a part of the address
     """One of one's own answers once more, free."""
     form, headers, request.state.question_id = choose_form(request.headers.get("Accept")), {}, request_id
 
-    def ask(session: Session) -> Pieces:
-        found = session.answer(request_id, place, confidence=confidence)
+    def ask(visit: Visit) -> Pieces:
+        found = visit.session.answer(request_id, place, confidence=confidence)
         if form == JSON:
             return encode_answer(found, together=together)
         headers[HEADER] = facts_header(found, together=together)
         return encode_table(found, form, together=together)
 
-    return await _ask_free(request, dataset, ask, None, form, headers)
+    return await reply_free(request, dataset, ask, None, form, headers)
 
 
 def reply_cache_of(request: Request) -> ReplyCache:
     """The reply cache of this process."""
     cache: ReplyCache = request.app.state.reply_cache
     return cache
-
-
-async def _ask_free(  # noqa: PLR0913, PLR0917 - its callers say as much as they need
-    request: Request,
-    dataset: str,
-    ask: Callable[[Session], Pieces],
-    most_steps: int | None = MOST_STEPS,
-    form: str = JSON,
-    headers: dict[str, str] | None = None,
-) -> Response:
-    """Ask a session something that costs nothing and reads no data; it never waits for questions that do."""
-    memory = services_of(request).answer_memory
-
-    def encode(visit: Visit) -> EncodedReply:
-        return encode_within(memory, lambda: ask(visit.session), form)
-
-    reply = await ask_free(request, dataset, encode, most_steps)
-    return reply if isinstance(reply, Response) else PiecewiseResponse(reply, headers)
 
 
 def _key(visit: Visit, asked: Ask) -> ReplyKey:

@@ -5,22 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
-from starlette.responses import Response
+from starlette.responses import Response  # noqa: TC002 - FastAPI reads the annotations
 
+from adomnia.api.actions.releases import list_releases, open_release, pack_archive
 from adomnia.api.encoding import Pieces, encode_json
-from adomnia.api.free_work import ask_free
-from adomnia.api.replies import EncodedReply, PiecewiseResponse, encode_within
+from adomnia.api.free_work import reply_free
 from adomnia.api.requests import services_of, visitor_of
 from adomnia.api.routes.questions import QuestionJob
-from adomnia.releases.archive import pack_archive
 from adomnia.releases.store import ReleaseEntry
 from adomnia.wire.releases import ZIP, AskRelease, release_record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from adomnia.api.requests import Visit
-    from adomnia.session.contract import Session
 
 
 async def make(dataset: str, asked: AskRelease, request: Request) -> Response:
@@ -38,38 +34,21 @@ async def make(dataset: str, asked: AskRelease, request: Request) -> Response:
 async def list_all(dataset: str, request: Request) -> Response:
     """The releases of everybody, and one's own."""
 
-    def ask(session: Session) -> Pieces:
-        return [encode_json({"releases": [release_record(each) for each in session.releases()]})]
+    def ask(visit: Visit) -> Pieces:
+        return [encode_json({"releases": [release_record(each) for each in list_releases(visit)]})]
 
-    return await _ask(request, dataset, ask)
+    return await reply_free(request, dataset, ask, None)
 
 
 async def describe(dataset: str, release: str, request: Request) -> Response:
     """What is told of one release."""
 
-    def ask(session: Session) -> Pieces:
-        return [encode_json(release_record(ReleaseEntry.of(session.open_release(release))))]
+    def ask(visit: Visit) -> Pieces:
+        return [encode_json(release_record(ReleaseEntry.of(open_release(visit, release))))]
 
-    return await _ask(request, dataset, ask)
+    return await reply_free(request, dataset, ask, None)
 
 
 async def download(dataset: str, release: str, request: Request) -> Response:
     """The files of a release as a ZIP: Parquet, CSV, release.json and README."""
-
-    def ask(session: Session) -> Pieces:
-        return [pack_archive(session.open_release(release))]
-
-    return await _ask(request, dataset, ask, ZIP)
-
-
-async def _ask(
-    request: Request, dataset: str, ask: Callable[[Session], Pieces], form: str = "application/json"
-) -> Response:
-    """Ask for what was paid for before: it is as large as that."""
-    memory = services_of(request).answer_memory
-
-    def encode(visit: Visit) -> EncodedReply:
-        return encode_within(memory, lambda: ask(visit.session), form)
-
-    reply = await ask_free(request, dataset, encode, None)
-    return reply if isinstance(reply, Response) else PiecewiseResponse(reply)
+    return await reply_free(request, dataset, lambda visit: [pack_archive(open_release(visit, release))], None, ZIP)

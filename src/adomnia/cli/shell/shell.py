@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
+from adomnia.asking.batch import choose_request_id
 from adomnia.asking.listings import is_listing
-from adomnia.asking.request_ids import choose_request_id
 from adomnia.cli import answers, bills, pages
 from adomnia.cli.options import FAILED, AnswerFormat
 from adomnia.cli.shell import commands
@@ -22,12 +22,13 @@ from adomnia.messages.surfaces import Surface
 from adomnia.pricing.bills import format_cost
 from adomnia.privacy.amounts import show_down
 from adomnia.session.explanation import Explanation
+from adomnia.tables import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from adomnia.cli.shell.settings import ShellSettings
-    from adomnia.pricing.quotes import Quote
+    from adomnia.pricing.bills import Quote
     from adomnia.privacy.filters import Left
     from adomnia.session.answer import Answer
     from adomnia.session.contract import Session
@@ -191,7 +192,7 @@ class Shell:
         pages.show(bills.expectations(quote), "", *lines, *quote.warnings, *quote.vacuous, cost)
 
     def _tell(self, error: AdomniaError, statement: WrittenStatement) -> None:
-        typer.echo(pages.printable(describe_error(error, statement, self.surface)), err=True)
+        typer.echo(printable(describe_error(error, statement, self.surface)), err=True)
         if self.pending is not None:
             typer.echo(self._say_how_to_ask_again(self.pending, error), err=True)
 

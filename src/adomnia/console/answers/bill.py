@@ -9,9 +9,7 @@ from adomnia.console.prices import Paid, show_cost, show_price
 
 if TYPE_CHECKING:
     from adomnia.explaining.tree import Node
-    from adomnia.pricing.quotes import Quote
-
-__all__ = ["Bill", "BillLine", "build_bill", "show_tree"]
+    from adomnia.pricing.bills import Quote
 
 _TITLES = {"rows": "Whose rows", "groups": "Groups", "measured": "Measured", "answered": "Answered"}
 _MEASURED = "measured"

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from adomnia.console.answers.table import AnswerTable
     from adomnia.session.answer import Answer
 
-__all__ = ["Thing", "count_things", "find_held", "list_things"]
-
 _NUMBERS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve")
 
 

@@ -18,11 +18,9 @@ if TYPE_CHECKING:
     from adomnia.console.ask.fixes import SuggestedFix
     from adomnia.console.ask.form import AskForm
     from adomnia.console.ask.price_view import PriceView
-    from adomnia.pricing.quotes import Quote
+    from adomnia.pricing.bills import Quote
     from adomnia.privacy.filters import Left
     from adomnia.session.accounts import Budgets
-
-__all__ = ["add_affordance", "describe_situation", "find_most"]
 
 
 def find_most(budgets: Budgets, currency: str) -> Fraction:

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from adomnia.pricing.quotes import Expected
-
-__all__ = ["ErrorLine", "SizeLine", "SizeTable", "find_roughest", "list_errors", "show_error", "tabulate_sizes"]
+    from adomnia.pricing.bills import Expected
 
 _USUAL_SCALE = 1.25  # of the axis, to the widest interval that is drawn
 

@@ -28,11 +28,9 @@ if TYPE_CHECKING:
 
     from adomnia.catalog.model import Catalog
     from adomnia.console.ask.edits import Diff
-    from adomnia.pricing.quotes import Quote
+    from adomnia.pricing.bills import Quote
     from adomnia.privacy.expressions import Column
     from adomnia.session.contract import Session
-
-__all__ = ["Situation", "SuggestedFix", "change_fields", "list_fixes"]
 
 _MOST = 4  # fixes of one refusal
 _USUAL_PRICE = "0.25"

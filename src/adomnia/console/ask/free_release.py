@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from adomnia.messages.notes import Note
 
-__all__ = ["FreeRelease", "find_free_release", "without_free_release"]
-
 
 @dataclass(frozen=True)
 class FreeRelease:

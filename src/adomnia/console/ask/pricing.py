@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from adomnia.console.ask.form import AskForm
     from adomnia.console.ask.funnel import Funnel
     from adomnia.console.ask.refusals import RefusalView
-    from adomnia.pricing.quotes import Expected, Quote
+    from adomnia.pricing.bills import Expected, Quote
     from adomnia.session.accounts import Budgets
 
 __all__ = ["PriceView", "build_price", "view_problem"]

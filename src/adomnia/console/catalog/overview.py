@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from adomnia.api.access import Role
-from adomnia.api.catalog_edits.catalog_file import CatalogFile
 from adomnia.api.catalog_edits.consequences import describe_policy
 from adomnia.api.catalog_edits.effects import show_number
 from adomnia.api.catalog_edits.previews import read_served_text
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from adomnia.errors import Refusal
     from adomnia.explaining.promises import Promise
     from adomnia.privacy.kinds import Kind
-
-__all__ = ["TextLine", "build_overview", "mark_lines"]
 
 _LISTED = 8  # values of a category
 _LINK = "{} -> {}.{}"
@@ -72,7 +69,7 @@ def build_overview(visit: Visit) -> Page:
         "tables": [_read_table(table, promised) for table in catalog.tables],
         "promised": _list_general(catalog, promised),
         "policies": {analyst.name: describe_policy(analyst.name, analyst.policy) for analyst in catalog.analysts},
-        "kept": CatalogFile(catalog.folder).list_kept(),
+        "kept": served.kept,
         "may_edit": visit.visitor.role is Role.OWNER,
     }
     return Page("catalog_overview.html", filling)

@@ -31,10 +31,8 @@ if TYPE_CHECKING:
 
     from adomnia.api.requests import Visit
     from adomnia.ledger.requests import Receipt
-    from adomnia.pricing.quotes import Expected
+    from adomnia.pricing.bills import Expected
     from adomnia.privacy.filters import Filter
-
-__all__ = ["end_share", "open_shared", "share", "take_shared"]
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from adomnia.console.methods.naming import Fields
     from adomnia.methods.contract import Method
 
-__all__ = ["KEEP", "NAME", "Keeping", "check_keeping", "locate_keeping", "may_publish", "price_keeping", "read_keeping"]
-
 KEEP, NAME = "keep", "release-name"  # the fields
 PUBLISH, PRIVATE = "publish", "private"
 _WHOSE = frozenset({"may_not_publish", "policy_price"})

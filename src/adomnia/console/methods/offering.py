@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog
     from adomnia.methods.contract import Frame, Method
 
-__all__ = ["list_tables", "read_frame"]
-
 
 def list_tables(catalog: Catalog) -> tuple[str, ...]:
     """The tables and views that a method can be given: those about people."""

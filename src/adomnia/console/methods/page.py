@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from adomnia.console.methods.writing import Written
     from adomnia.methods.contract import Frame, Method
 
-__all__ = ["build_list_page", "build_method_page", "pay_for"]
-
 _ABOVE = ""  # the field of what is wrong with none in particular
 _ROWS = ("table", "where", "select")
 

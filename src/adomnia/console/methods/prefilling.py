@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from adomnia.console.methods.naming import Fields
     from adomnia.methods.contract import Frame, Method, Parameter
 
-__all__ = ["prefill", "refit"]
-
 _COLUMNS = {
     "column": "numbers",
     "columns": "numbers",

@@ -15,19 +15,20 @@ from pyarrow import ArrowException
 from adomnia.catalog.model import Catalog, Table
 from adomnia.engines.cells import At, are_counts, are_few, count_people, read_cells, read_counts, read_rows
 from adomnia.engines.contract import Progress, Statement, silent
+from adomnia.engines.dialect import text_literal
 from adomnia.engines.duckdb.running import Running
-from adomnia.engines.duckdb_dialect import DUCKDB, text_literal
+from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.index import (
-    STEPS,
     IndexWriter,
     Links,
     TableSource,
     build_public,
     build_rows,
     build_table,
+    list_indexed,
     refuse_unreadable,
+    tell_steps,
 )
-from adomnia.engines.index.columns import columns_to_keep
 from adomnia.engines.limits import PUBLIC_BYTES, PUBLIC_SECONDS, USUAL, Limits, disk_trouble, memory_trouble
 from adomnia.engines.render import render, render_rows
 from adomnia.engines.sources.facts import check_header, count_readings, find_facts, read_header, read_texts
@@ -137,7 +138,7 @@ class DuckDB:
         # Frames, keys and temporary tables are the cursor's own, and go with it.
         with connection.cursor() as builder, TemporaryDirectory() as scratch, Snapshots() as snapshots:
             sources = {name: frame_source(builder, name, frame) for name, frame in frames.items()}
-            missing = [table for table in _indexed(catalog) if table.public and table.name not in frames]
+            missing = [table for table in list_indexed(catalog) if table.public and table.name not in frames]
             sources |= _files(catalog, missing, SourceReader(builder, Path(scratch), snapshots))
             _build(catalog, sources, IndexWriter(make_runner(builder), "memory.main", fresh_key(), DUCKDB), progress)
         return cls(connection, limits)
@@ -220,7 +221,7 @@ def _settings(spill: str, limits: Limits) -> dict[str, str | bool | int | float 
 
 def _build_file(catalog: Catalog, path: Path, reader: SourceReader, key: bytes, progress: Progress) -> None:
     writer = IndexWriter(make_runner(reader.connection), '" index".main', key, DUCKDB)
-    tables = _indexed(catalog)
+    tables = list_indexed(catalog)
     for table in tables:
         if is_url(table.source):  # before its rows are on their way
             describe_source(reader, table.source, table).check(table)
@@ -241,23 +242,18 @@ def _execute_on_disk(builder: duckdb.DuckDBPyConnection, statement: str) -> None
     raise disk_trouble()  # out here it carries no cause, whose words name the folder
 
 
-def _indexed(catalog: Catalog) -> list[Table]:
-    """The tables of the index: every private one, and the public ones with a column to keep."""
-    return [table for table in catalog.tables if not table.public or columns_to_keep(table.columns)]
-
-
 def _files(catalog: Catalog, tables: list[Table], reader: SourceReader) -> dict[str, TableSource]:
     return {table.name: file_source(reader, table.locate(catalog.folder), table) for table in tables}
 
 
 def _arrivals(catalog: Catalog, progress: Progress) -> Callable[[str, float], None]:
     """Tells of tables that stream in: one after the other, all of them before the first is built."""
-    places = {table.name: place for place, table in enumerate(_indexed(catalog))}
+    places = {table.name: place for place, table in enumerate(list_indexed(catalog))}
     return lambda table, share: progress(f"{table}: arriving", (places[table] + share) / len(places))
 
 
 def _build(catalog: Catalog, sources: Mapping[str, TableSource], writer: IndexWriter, progress: Progress) -> None:
-    tables = _indexed(catalog)
+    tables = list_indexed(catalog)
     for table in tables:
         sources[table.name].check(table)
     links = Links(catalog, sources, writer.run, DUCKDB)
@@ -267,7 +263,7 @@ def _build(catalog: Catalog, sources: Mapping[str, TableSource], writer: IndexWr
         if table.public:
             _guard(sources[table.name], partial(build_public, writer, table, sources[table.name]))
     for done, table in enumerate(private):
-        step = _steps(table.name, done, len(private), progress)
+        step = tell_steps(table.name, done, len(private), progress)
         _guard(sources[table.name], partial(write, writer, table, links, step))
     progress("done", 1.0)
 
@@ -283,10 +279,3 @@ def _guard(source: TableSource, build: Callable[[], None]) -> None:
     except duckdb.Error:
         fault = Failure()
     raise fault  # out here it carries no cause, whose words may quote a row
-
-
-def _steps(table: str, done: int, tables: int, progress: Progress) -> Callable[[str], None]:
-    def step(name: str) -> None:
-        progress(f"{table}: {name}", (done + STEPS.index(name) / len(STEPS)) / tables)
-
-    return step

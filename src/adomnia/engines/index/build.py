@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from adomnia.catalog.model import Table
-from adomnia.engines.contract import PERSON, RANK, index_name
+from adomnia.catalog.model import Catalog, Table
+from adomnia.engines.contract import PERSON, RANK, Progress, index_name
 from adomnia.engines.dialect import Dialect
 from adomnia.engines.index.columns import categories_name, columns_to_keep, index_columns, render_reading
 from adomnia.engines.index.order import carry_hash, render_digest, render_person_hash, render_row_hash
@@ -26,6 +26,16 @@ Step = Callable[[str], None]
 STEPS = ("reading", "finding people", "ranking", "writing")
 
 _WHO = '" origin", \':\', " key"'
+
+
+def list_indexed(catalog: Catalog) -> list[Table]:
+    """The tables of the index: every private one, and the public ones with a column to keep."""
+    return [table for table in catalog.tables if not table.public or columns_to_keep(table.columns)]
+
+
+def tell_steps(table: str, done: int, tables: int, progress: Progress) -> Step:
+    """What tells of the steps of one table, when so many of all tables are done."""
+    return lambda step: progress(f"{table}: {step}", (done + STEPS.index(step) / len(STEPS)) / tables)
 
 
 @dataclass(frozen=True)

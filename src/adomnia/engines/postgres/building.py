@@ -18,20 +18,21 @@ from uuid import uuid4
 import pyarrow as pa
 
 from adomnia.catalog.sources import split_table_name
+from adomnia.engines.dialect import text_literal
 from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.index import (
-    STEPS,
     IndexWriter,
     Links,
     TableSource,
     build_public,
     build_rows,
     build_table,
+    list_indexed,
     refuse_unreadable,
+    tell_steps,
 )
-from adomnia.engines.index.columns import columns_to_keep
 from adomnia.engines.postgres.arrow_tables import copy_table, source_type
-from adomnia.engines.postgres.dialect import ORDER_SETTING, POSTGRES, text_literal
+from adomnia.engines.postgres.dialect import ORDER_SETTING, POSTGRES
 from adomnia.engines.postgres.library import render_library
 from adomnia.engines.postgres.settings import open_session
 from adomnia.engines.postgres.sources import make_source, table_source
@@ -234,7 +235,7 @@ class Builder:
         links = Links(self.catalog, sources, run, POSTGRES)
         write = build_rows if self.catalog.unit == ROW else build_table
         for done, table in enumerate(private):
-            write(writer, table, links, _steps(table.name, done, len(private), self.progress))
+            write(writer, table, links, tell_steps(table.name, done, len(private), self.progress))
         self._finish(run, prints)
         return prints
 
@@ -310,11 +311,6 @@ def find_finished(session: psycopg.Connection[Any], place: IndexSchema) -> dict[
     raise Refusal(describe(place.url), why, f"DROP SCHEMA {place.quoted} CASCADE, then open the dataset again")
 
 
-def list_indexed(catalog: Catalog) -> list[Table]:
-    """The tables of the index: every private one, and the public ones with a column to keep."""
-    return [table for table in catalog.tables if not table.public or columns_to_keep(table.columns)]
-
-
 def _refuse_names(tables: list[Table]) -> None:
     """Refuse names that PostgreSQL has for tables of its own, which it finds first."""
     for table in tables:
@@ -347,13 +343,6 @@ def _check_unchanged(catalog: Catalog, found: Mapping[str, str], known: Mapping[
                 f"changed, and version {catalog.version} stands for what it was",
                 "raise `version` in catalog.toml, or put the old rows back",
             )
-
-
-def _steps(table: str, done: int, tables: int, progress: Progress) -> Callable[[str], None]:
-    def step(name: str) -> None:
-        progress(f"{table}: {name}", (done + STEPS.index(name) / len(STEPS)) / tables)
-
-    return step
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from adomnia.engines.dialect import Dialect, IndexWords, IntegerType, SourceTypes, Types
+from adomnia.engines.dialect import Dialect, IndexWords, IntegerType, SourceTypes, Types, text_literal
 from adomnia.engines.postgres.aggregates import AGGREGATE_READINGS, AGGREGATES
 from adomnia.engines.postgres.functions import FUNCTIONS, RAISES, READINGS, REASONS
 from adomnia.engines.postgres.stored_functions import PREFIX
@@ -47,11 +47,6 @@ SOURCES = SourceTypes(
     other_keys=frozenset({"uuid"}),
     empty="unknown",
 )
-
-
-def text_literal(text: str) -> str:
-    """A text constant, as the pinned settings read it."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 def _declare(name: str, values: Sequence[str]) -> list[tuple[str, tuple[object, ...]]]:

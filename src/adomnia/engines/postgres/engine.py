@@ -14,9 +14,10 @@ from pyarrow import ArrowException
 from adomnia.engines.cells import are_few, count_nobody, count_people, read_cells, read_nothing, read_rows
 from adomnia.engines.contract import Progress, Statement, silent
 from adomnia.engines.duckdb.engine import DuckDB
+from adomnia.engines.index import list_indexed
 from adomnia.engines.limits import PUBLIC_BYTES, PUBLIC_SECONDS, USUAL, Limits
 from adomnia.engines.postgres.arrow_tables import read_batches, read_table
-from adomnia.engines.postgres.building import Builder, IndexSchema, list_indexed, may_create, name_schema
+from adomnia.engines.postgres.building import Builder, IndexSchema, may_create, name_schema
 from adomnia.engines.postgres.dialect import POSTGRES
 from adomnia.engines.postgres.functions import BY_LIBRARY
 from adomnia.engines.postgres.running import MOST_CONNECTIONS, ConnectionPool

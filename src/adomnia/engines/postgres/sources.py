@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from adomnia.catalog.sources import split_table_name
 from adomnia.engines.contract import index_name
+from adomnia.engines.dialect import text_literal
 from adomnia.engines.index import TableSource
-from adomnia.engines.postgres.dialect import POSTGRES, text_literal
+from adomnia.engines.postgres.dialect import POSTGRES
 from adomnia.engines.postgres.library import BEYOND, SMALLEST
 from adomnia.errors import Refusal
 from adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity

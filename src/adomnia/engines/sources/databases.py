@@ -9,7 +9,8 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from adomnia.engines.duckdb_dialect import DUCKDB, text_literal
+from adomnia.engines.dialect import text_literal
+from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.errors import Refusal
 
 _SQLITE = b"SQLite format 3\x00"

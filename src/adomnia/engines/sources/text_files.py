@@ -21,7 +21,8 @@ from pathlib import Path
 import duckdb
 
 from adomnia.catalog.model import CsvFormat
-from adomnia.engines.duckdb_dialect import file_name, text_literal
+from adomnia.engines.dialect import text_literal
+from adomnia.engines.duckdb_dialect import file_name
 from adomnia.errors import Refusal
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Day, Identity, Quantity, Text
@@ -104,14 +105,15 @@ def refuse_lost_header(name: str, header: Header) -> None:
         raise Refusal(f"Source {name}", why, 'declare the encoding, for example csv = { encoding = "latin-1" }')
 
 
-def _open_bytes(path: Path) -> BufferedReader | gzip.GzipFile:
+def open_bytes(path: Path) -> BufferedReader | gzip.GzipFile:
+    """A file as it is read, unpacked."""
     return gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb")
 
 
 def _open_text(path: Path, encoding: str) -> TextIOWrapper:
     """The letters of a file; what is none in its encoding becomes a replacement character."""
     codec = "utf-8-sig" if encoding == _UTF8 else encoding
-    return TextIOWrapper(_open_bytes(path), codec, "replace", newline="")
+    return TextIOWrapper(open_bytes(path), codec, "replace", newline="")
 
 
 def _copy_rows(path: Path, header: Header, encoding: str, scratch: Path) -> Path:
@@ -135,7 +137,7 @@ def _copy_rows(path: Path, header: Header, encoding: str, scratch: Path) -> Path
 
 def _is_utf8(path: Path) -> bool:
     decoder = codecs.getincrementaldecoder(_UTF8)()
-    with _open_bytes(path) as file:
+    with open_bytes(path) as file:
         try:
             while chunk := file.read(_CHUNK):
                 decoder.decode(chunk)

@@ -16,7 +16,7 @@ import pyarrow as pa
 from adomnia.catalog.model import Catalog, Table
 from adomnia.engines.contract import PERSON, RANK, Progress
 from adomnia.engines.duckdb_dialect import DUCKDB
-from adomnia.engines.index import STEPS, IndexWriter, Links, TableSource, build_public, refuse_unreadable
+from adomnia.engines.index import STEPS, IndexWriter, Links, TableSource, build_public, list_indexed, refuse_unreadable
 from adomnia.engines.index.build import project_source
 from adomnia.engines.index.columns import columns_to_keep, index_columns
 from adomnia.engines.index.order import carry_hash, render_digest, render_person_hash, render_row_hash
@@ -212,11 +212,6 @@ def quote_names(text: str) -> str:
     SELECT ` key`, `a"b` 'so" it's'
     """
     return _QUOTED.sub(lambda found: found[0] if found[1] is None else f"`{found[1]}`", text)
-
-
-def list_indexed(catalog: Catalog) -> list[Table]:
-    """The tables of the index: every private one, and the public ones with a column to keep."""
-    return [table for table in catalog.tables if not table.public or columns_to_keep(table.columns)]
 
 
 def _staged(table: Table) -> str:

@@ -18,12 +18,13 @@ import pyarrow.parquet as pq
 from adomnia.catalog.model import Catalog
 from adomnia.engines.cells import At, count_people, read_cells
 from adomnia.engines.contract import Progress, Statement, silent
+from adomnia.engines.index import list_indexed
 from adomnia.engines.limits import PUBLIC_BYTES, PUBLIC_SECONDS, USUAL, Limits
 from adomnia.engines.render import render, render_rows
 from adomnia.engines.sources.facts import check_header, count_readings, find_facts, read_header, read_texts
 from adomnia.engines.sources.state import POINTER, State, find_place, fresh_key
 from adomnia.engines.spark.addresses import is_this_machine
-from adomnia.engines.spark.building import ParquetBuilder, list_indexed
+from adomnia.engines.spark.building import ParquetBuilder
 from adomnia.engines.spark.dialect import SPARK
 from adomnia.engines.spark.lake_tables import fingerprint
 from adomnia.engines.spark.running import SparkStatements

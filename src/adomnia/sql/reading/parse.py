@@ -15,10 +15,9 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from adomnia.errors import Refusal
 from adomnia.messages.texts import write
-from adomnia.sql.reading.filters import spell_out_filters
 from adomnia.sql.reading.parser_log import silence_parser
 from adomnia.sql.reading.refusals import OTHER_ROWS, ROW_OF_EACH, WRITTEN, Position, refusal, shorten
-from adomnia.sql.reading.spellings import spell_out_quantiles
+from adomnia.sql.reading.spellings import spell_out_filters, spell_out_quantiles
 from adomnia.sql.values.functions import NAMES
 from adomnia.work import spend
 

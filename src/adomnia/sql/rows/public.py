@@ -15,7 +15,7 @@ from adomnia.privacy.relations import Relation, Select, Selected
 from adomnia.sql.reading.refusals import check_name, refusal
 from adomnia.sql.rows.selection import Block, group_rows, is_grouped, project
 from adomnia.sql.values.group_keys import output_index
-from adomnia.sql.values.output_names import default_name, free_name
+from adomnia.sql.values.outputs import default_name, free_name
 from adomnia.sql.values.scalars import read_expression
 from adomnia.sql.values.scope import check_parts, strip_brackets
 

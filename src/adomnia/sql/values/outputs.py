@@ -12,7 +12,6 @@ from adomnia.privacy.scans import People
 from adomnia.sql.reading.refusals import check_name, refusal
 from adomnia.sql.values.aggregates import AGGREGATES
 from adomnia.sql.values.group_keys import output_index
-from adomnia.sql.values.output_names import LONGEST_STEM, default_name, free_name
 from adomnia.sql.values.scope import check_parts, strip_brackets
 from adomnia.sql.values.terms import TermReader
 from adomnia.statistics.count import Count
@@ -21,6 +20,8 @@ MOST_OUTPUTS = 100
 
 _DIGITS = re.compile("[0-9]{1,18}")
 _LIMIT = re.compile(r"0*[1-9][0-9]{0,17}", re.ASCII)
+LONGEST_STEM = 55
+_CALLED = (exp.Floor, exp.Year, exp.Quarter, exp.Month, exp.Week, exp.Day, exp.DayOfWeek)
 
 
 def read_outputs(select: exp.Select, values: TermReader, declared: frozenset[str]) -> tuple[Output, ...]:
@@ -116,3 +117,29 @@ def _default_name(node: exp.Expr, source: Key | Term) -> str:
     if isinstance(source, Count) and isinstance(source.query.aggregate, People) and type(node) in AGGREGATES:
         return f"{AGGREGATES[type(node)].name.lower()}_people"
     return default_name(node)
+
+
+def default_name(node: exp.Expr) -> str:
+    """`city`, `avg_salary`, `count` for COUNT(*), `sum` for a sum of anything longer, `value` for arithmetic."""
+    if isinstance(node, exp.Column):
+        return node.name
+    if isinstance(node, exp.Window):
+        return str(node.this.sql_name()).lower() if isinstance(node.this, exp.Func) else "value"
+    if type(node) not in AGGREGATES:
+        return node.key if type(node) in _CALLED else "value"
+    name = AGGREGATES[type(node)].name.lower()
+    values = [node.this, node.expression] if "expression" in node.args else [node.this]
+    if isinstance(node.this, exp.Distinct):
+        name, values = f"{name}_distinct", node.this.expressions
+    plain = all(isinstance(value, exp.Column) for value in values)
+    return "_".join([name, *(value.name for value in values)]) if plain else name
+
+
+def free_name(name: str, taken: set[str]) -> str:
+    """The name, or the first of name_2, name_3, ... that no output has."""
+    free, number = name[:LONGEST_STEM], 1
+    while free.lower() in taken:
+        number += 1
+        free = f"{name[:LONGEST_STEM]}_{number}"
+    taken.add(free.lower())
+    return free
