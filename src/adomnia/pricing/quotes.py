@@ -11,6 +11,7 @@ import numpy as np
 
 from adomnia.errors import Refusal
 from adomnia.mechanisms.quantiles import MOST_VALUES, TooManyValuesError
+from adomnia.messages.notes import Note
 from adomnia.messages.references import Option
 from adomnia.messages.texts import Message
 from adomnia.methods.simulations import simulate_less
@@ -82,7 +83,7 @@ def quote_plan(  # noqa: PLR0913 - what a question is asked with, and what is to
     *,
     together: bool = False,
     rows: int | None = None,
-    notes: Sequence[str] = (),
+    notes: Sequence[Note] = (),
 ) -> Quote:
     """Cost and expected error, without touching data; with high effort, those that are known: with the normal one.
 
