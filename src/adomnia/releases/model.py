@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
+    from adomnia.messages.notes import Note
     from adomnia.noise import Integers
     from adomnia.releases.facts import ReleaseFacts
     from adomnia.releases.quality_report import Quality
@@ -31,7 +32,7 @@ class Release:
     product: Product
     question: str
     facts: ReleaseFacts
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     table: pa.Table
     measurements: tuple[Integers, ...] = field(default=())
 

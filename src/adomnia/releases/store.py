@@ -13,6 +13,7 @@ import numpy as np
 
 from adomnia.catalog.model import is_name
 from adomnia.errors import Refusal
+from adomnia.messages.notes import Note
 from adomnia.releases.arrays import Unpacker
 from adomnia.releases.facts import ReleaseFacts
 from adomnia.releases.folder import SUMMARY, read_folder, read_summary, write_folder
@@ -45,7 +46,7 @@ class ReleaseEntry:
     name: str
     question: str
     facts: ReleaseFacts
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     attributes: tuple[Attribute, ...]
 
     @property
@@ -146,8 +147,8 @@ class ReleaseStore:
         summary = read_summary(place)
         unpacker = Unpacker(np.zeros(0, np.int64), np.zeros(0, np.float64))
         attributes = read_attributes(unpacker.unpack({"attributes": summary["product"]["attributes"]}))
-        told = summary["question"], ReleaseFacts.from_record(unpacker.unpack(summary["about"])), tuple(summary["notes"])
-        entry = ReleaseEntry(summary["name"], *told, attributes)
+        facts, notes = ReleaseFacts.from_record(unpacker.unpack(summary["about"])), tuple(map(Note, summary["notes"]))
+        entry = ReleaseEntry(summary["name"], summary["question"], facts, notes, attributes)
         self._told[place] = file, entry
         return entry
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from adomnia.errors import Refusal
 from adomnia.options import CONFIDENCE
-from adomnia.privacy.relations import is_public
 from adomnia.session.method_calls import write_call
 from adomnia.sql.methods.calls import find_call
 from adomnia.sql.methods.frames import read_rows
@@ -34,6 +33,6 @@ def read_frame(method: Method, rows: str, catalog: Catalog) -> Frame:
 
 def _is_private(sql: str, catalog: Catalog) -> bool:
     try:
-        return not is_public(rows_of(sql, catalog).relation)
+        return not rows_of(sql, catalog).relation.is_public
     except Refusal:
         return False
