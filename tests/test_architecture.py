@@ -35,6 +35,7 @@ LAYERS = [
     {"accounting"},
     {"noise", "catalog"},
     {"mechanisms"},
+    {"distributions"},
     {"engines", "ledger", "statistics", "figures"},
     {"methods", "anchored_file"},
     {"plans"},
@@ -779,3 +780,31 @@ def test_every_name_that_a_package_exports_exists():
     names = [(package, name) for package in packages for name in getattr(package, "__all__", [])]
     assert len(names) > 100
     assert [f"{package.__name__}.{name}" for package, name in names if not hasattr(package, name)] == []
+
+
+def listed_faults(module: str, source: str) -> list[str]:
+    """A list of public names in a module that has them all itself: an underscore says which are not."""
+    body = ast.parse(source).body
+    listed = {name for node in body if isinstance(node, ast.Assign) for name in list_names(node)}
+    own = {node.name for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
+    own |= {
+        part.id
+        for node in body
+        for part in ast.walk(node)
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+    }
+    return [f"{module} lists its own names"] if listed and listed <= own else []
+
+
+def list_names(node: ast.Assign) -> list[str]:
+    return list(ast.literal_eval(node.value)) if ast.unparse(node.targets[0]) == "__all__" else []
+
+
+def test_an_underscore_says_which_names_are_not_public():
+    modules = {module_name(path): path.read_text() for path in SOURCES if path.name != "__init__.py"}
+    assert [fault for module, source in modules.items() for fault in listed_faults(module, source)] == []
+
+
+def test_a_list_of_a_modules_own_names_is_found():
+    assert listed_faults("adomnia.work", '__all__ = ["ONE", "two"]\nONE: int = 1\ndef two(): ...')
+    assert listed_faults("adomnia.work", 'from adomnia.work import two\n__all__ = ["two"]') == []

@@ -30,8 +30,8 @@ from adomnia.explaining.methods import (  # noqa: E402
     list_methods,
     render_reference,
 )
-from adomnia.explaining.surfaces import Surface  # noqa: E402
 from adomnia.mechanisms.registry import MECHANISMS  # noqa: E402
+from adomnia.messages.surfaces import Surface  # noqa: E402
 from adomnia.methods.registry import METHODS  # noqa: E402
 from adomnia.privacy.expressions import FUNCTIONS  # noqa: E402
 from adomnia.statistics.registry import STATISTICS  # noqa: E402

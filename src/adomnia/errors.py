@@ -13,8 +13,6 @@ from adomnia.messages.texts import Fix, show
 if TYPE_CHECKING:
     from adomnia.messages.surfaces import Surface
 
-__all__ = ["AdomniaError", "Failure", "Refusal", "Unavailable", "install_extra", "render"]
-
 _UNAVAILABLE = "unavailable"
 
 
@@ -99,7 +97,7 @@ class Unavailable(AdomniaError):
         return f"{self.what} {self.why}. Fix: {self.fix}."
 
 
-Explained = TypeVar("Explained", Refusal, Unavailable)
+Explained = TypeVar("Explained", bound="Refusal | Unavailable")
 
 
 def render(error: Explained, surface: Surface) -> Explained:

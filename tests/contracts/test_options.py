@@ -8,7 +8,8 @@ from dataclasses import MISSING, fields
 import pytest
 
 from adomnia.client.session import RemoteSession
-from adomnia.explaining.surfaces import Surface, reword_lines
+from adomnia.messages.references import Option
+from adomnia.messages.surfaces import Surface, write_reference
 from adomnia.options import OPTIONS, list_options, list_question_options
 from adomnia.pricing.questions import Payment, Question
 from adomnia.session.aggregates import SqlOptions
@@ -47,5 +48,5 @@ def test_rows_in_python_take_what_sql_takes():
 @every_option
 def test_messages_name_it_as_it_is_typed(row):
     value = row.typed.stands_for
-    said = f"name {row.name}={value!r}".replace("'", '"') if value is not None else f"name {row.name}="
-    assert reword_lines([said], Surface.COMMAND_LINE) == (f"name --{row.typed.flag}",)
+    said = Option(row.name, value if isinstance(value, bool | str) else None)
+    assert write_reference(said, Surface.COMMAND_LINE) == f"--{row.typed.flag}"

@@ -25,8 +25,8 @@ from adomnia.client.addresses import check_address
 from adomnia.client.connection import Connection
 from adomnia.client.session import RemoteSession
 from adomnia.console.ask.expectations import list_errors
-from adomnia.explaining.surfaces import reword_lines, reword_tree
 from adomnia.messages.surfaces import Surface
+from adomnia.messages.texts import show_all
 from adomnia.methods.registry import METHODS
 from adomnia.pricing.bills import noise_in_words
 from adomnia.pricing.deltas import needs_delta
@@ -188,9 +188,9 @@ def test_http_tells_the_same(tell, house, name):
     noises = list(map(noise_in_words, told.quote.measurements))
     assert [line["noise"]["says"] for line in price["measurements"]] == noises
     assert [line["error"] for line in price["outputs"]] == [line.error for line in told.quote.outputs]
-    assert price["notes"] == list(reword_lines(told.quote.notes, Surface.JSON))
+    assert price["notes"] == list(show_all(told.quote.notes, Surface.JSON))
     assert price["cost"] == answered["cost"]
-    assert explained["tree"] == reword_tree(told.explanation.tree, Surface.JSON).record()
+    assert explained["tree"] == told.explanation.tree.in_words(Surface.JSON).record()
     assert without_left(answered) == encoded(told.again)
     by_id = house.ask(NAME, "GET", f"{DATASET}/answers/{told.first.receipt.request_id}")
     assert without_left(by_id.json()) == encoded(told.again)
@@ -212,8 +212,8 @@ def test_the_client_tells_the_same(tell, client, name):
 def test_the_command_line_tells_the_same(tell, type_in, name):
     told = tell(name)
     assert type_in("price", told) == as_json(bills.as_record(bills.in_words(told.quote, Surface.COMMAND_LINE)))
-    assert type_in("explain", told) == reword_tree(told.explanation.tree, Surface.COMMAND_LINE).record()
-    worded = replace(told.again, notes=reword_lines(told.again.notes, Surface.COMMAND_LINE))
+    assert type_in("explain", told) == told.explanation.tree.in_words(Surface.COMMAND_LINE).record()
+    worded = replace(told.again, notes=show_all(told.again.notes, Surface.COMMAND_LINE))
     assert without_left(type_in("sql", told)) == without_left(as_json(answers.as_record(worded)))
 
 
@@ -229,7 +229,7 @@ def test_the_console_tells_the_same(tell, browse, name):
     panel = browse("POST", "/ask/price", **form)
     assert panel.status_code == 200
     expected = [
-        *reword_lines(told.quote.notes, Surface.PAGE),
+        *show_all(told.quote.notes, Surface.PAGE),
         *(line.error for line in list_errors(told.quote.outputs)),
     ]
     assert all(line in unescape(panel.text) for line in expected)
@@ -239,7 +239,7 @@ def test_the_console_tells_the_same(tell, browse, name):
     assert (asked.status_code, asked.headers["location"]) == (303, f"/answers/{request_id}?again=1")
     page = browse("GET", asked.headers["location"])
     assert page.status_code == 200
-    assert all(note in unescape(page.text) for note in reword_lines(told.first.notes, Surface.PAGE))
+    assert all(note in unescape(page.text) for note in show_all(told.first.notes, Surface.PAGE))
     assert told.first.receipt.hash in page.text
     assert without_left(browse("GET", f"/answers/{request_id}/export?form=json").json()) == encoded(told.again)
     past = browse("GET", f"/answers?q={name}(")

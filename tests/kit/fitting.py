@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adomnia.curator.combining import combine
-from adomnia.methods.fresh_noise import draw_again
+from adomnia.distributions.simulations import draw_again
 from adomnia.methods.registry import METHODS
 from adomnia.privacy.scans import People
 from adomnia.privacy.vectors import Vector

@@ -30,13 +30,13 @@ PERCENTILES = tuple(Fraction(place, 100) for place in range(1, 100))
 
 
 @pytest.mark.parametrize("count", [1, 2, 7])
-@pytest.mark.parametrize("left_open", [0.025, 0.3])
-def test_a_rank_is_passed_as_seldom_as_is_asked(count, left_open):
+@pytest.mark.parametrize("alpha", [0.025, 0.3])
+def test_a_rank_is_passed_as_seldom_as_is_asked(count, alpha):
     """By numerical integration over the gamma law of the level."""
-    t = find_aside(count, left_open)
+    t = find_aside(count, alpha)
     density = stats.gamma(count + 1).pdf
     passed, _ = integrate.quad(lambda k: density(k) * (1 - t / k) / 2, t, np.inf)
-    assert passed == pytest.approx(left_open, rel=1e-6)
+    assert passed == pytest.approx(alpha, rel=1e-6)
 
 
 def test_few_rows_have_no_pair_and_many_have_one_of_a_width_that_hardly_grows():

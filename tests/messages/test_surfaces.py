@@ -39,7 +39,7 @@ _WORDS = {
         *('`"parameters": {...}`', "parameters ..."),
     ),
     Option("request_id", 'a"b'): (
-        *(r'request_id="a\"b"', '--request-id a"b', r"\again"),
+        *("request_id='a\"b'", '--request-id a"b', r"\again"),
         *(r'`"request_id": "a\"b"`', 'request id a"b'),
     ),
     SessionCall("sql"): ("sql()", "`adomnia sql`", "no command before it", "`POST query`", "Ask"),
@@ -76,7 +76,7 @@ def test_a_cell_of_a_notebook_has_the_options_of_a_command():
 @pytest.mark.parametrize("surface", Surface)
 @pytest.mark.parametrize("name", SETTINGS)
 def test_a_setting_stands_in_the_catalog_or_is_passed_to_protect(name, surface):
-    facts = (("column", "born"),)
+    facts = (("column", "born"), ("name", "born"), ("kind", "date"))
     declared = write_reference(Setting(name, facts), surface)
     passed = write_reference(Setting(name, facts, in_catalog=False), surface)
     assert declared != passed

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta
 
+from adomnia.distributions.ratios import quotient_bounds
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.noise import discrete_laplace
 from adomnia.plans.formulas import Formula, count_nodes, is_linear, statistics_of
@@ -20,7 +21,6 @@ from adomnia.sql.lower import lower
 from adomnia.statistics.contract import Estimate, Measured
 from adomnia.statistics.linear import linear, reach_of
 from adomnia.statistics.mean import Mean
-from adomnia.statistics.ratios import quotient_bounds
 from adomnia.statistics.scaled import in_steps
 from kit.bits import SeededBits
 from sql.hospital import HOSPITAL

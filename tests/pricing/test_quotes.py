@@ -9,6 +9,7 @@ from math import prod
 import numpy as np
 import pytest
 
+from adomnia.distributions.ratios import quotient_bounds
 from adomnia.errors import Refusal
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
@@ -20,7 +21,6 @@ from adomnia.privacy.events import Concentrated, Pure
 from adomnia.sql.lower import lower
 from adomnia.statistics.contract import Measured
 from adomnia.statistics.linear import reach_of
-from adomnia.statistics.ratios import quotient_bounds
 from sql.hospital import HOSPITAL
 
 

@@ -25,7 +25,6 @@ from adomnia.session.conversions import convert
 from adomnia.session.frames import read_frame
 from adomnia.session.progress import ProgressLine
 from adomnia.session.protect import fingerprint
-from adomnia.session.python_words import in_python_words
 
 SURE = 100  # an epsilon at which counts of a few rows a person have no noise, but for a chance below 1e-8
 
@@ -350,14 +349,14 @@ def test_refusals_say_what_to_pass(text, payment, fix):
 
 
 def test_names_that_need_quotes_in_sql_need_none_in_python():
-    refusal = Refusal('"pay day"', "is a date without bounds", "the owner can declare lower = 1, upper = 2")
-    assert in_python_words(refusal).fix.startswith('pass bounds={"pay day": (date(')
-
-
-def test_other_refusals_stay_as_they_are():
-    refusal = Refusal("x", "is wrong", "write y", (1, 2), code="odd")
-    same = in_python_words(refusal)
-    assert (str(same), same.code) == (str(refusal), "odd")
+    people = PEOPLE.rename(columns={"born": "pay day"})
+    tables = {"people": people}
+    with (
+        house(tables, links={}, rows_per_person={"people": 1}, bounds={}) as session,
+        pytest.raises(Refusal) as refused,
+    ):
+        session.sql('SELECT MEDIAN("pay day") FROM people', epsilon=1)
+    assert refused.value.fix.startswith('pass bounds={"pay day": (date(')
 
 
 def folders():

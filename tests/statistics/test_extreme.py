@@ -63,17 +63,17 @@ def test_the_extreme_itself_lies_within_the_interval(shape, price, greatest):
     assert hits == DRAWS or stats.beta.ppf(1 - 1e-6, hits + 1, DRAWS - hits) >= 0.95
 
 
-@pytest.mark.parametrize("left_open", [Fraction(1, 20), Fraction(1, 10_000), Fraction(1, 10**9)], ids=float)
+@pytest.mark.parametrize("alpha", [Fraction(1, 20), Fraction(1, 10_000), Fraction(1, 10**9)], ids=float)
 @pytest.mark.parametrize("rows", [(0,), (0, 0, 0), (0,) * 40], ids=len)
-def test_what_is_stated_is_never_past_the_extreme_more_often(left_open, rows):
+def test_what_is_stated_is_never_past_the_extreme_more_often(alpha, rows):
     """By enumeration, few rows at a low price: there only the values beyond the grid keep the word."""
     column = Column("stars", Quantity(Fraction(0), Fraction(9), whole=True), Numbers.integers(0, 9))
-    asked = statistic(greatest=True, confidence=1 - left_open, column=column)
+    asked = statistic(greatest=True, confidence=1 - alpha, column=column)
     law = Quantiles.for_query(asked.query, Pure(Fraction(1, 10)))
     past = sum(chance for (value,), chance in exact_law(law, rows).items() if value > 0)
-    lower, _ = answered(asked, Pure(Fraction(1, 10)), [[5]]).interval(float(1 - left_open), 1)
-    assert past <= left_open or lower.tolist() == [0.0]
-    assert lower.tolist() == ([0.0] if left_open < Fraction(1, 2**20) else [5.0])
+    lower, _ = answered(asked, Pure(Fraction(1, 10)), [[5]]).interval(float(1 - alpha), 1)
+    assert past <= alpha or lower.tolist() == [0.0]
+    assert lower.tolist() == ([0.0] if alpha < Fraction(1, 2**20) else [5.0])
 
 
 def test_about_as_many_rows_as_are_stated_lie_beyond():

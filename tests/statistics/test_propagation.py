@@ -7,23 +7,22 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from adomnia.distributions.combinations import farthest
+from adomnia.distributions.ratios import quotient_bounds
 from adomnia.mechanisms.gaussian import DiscreteGaussian
-from adomnia.mechanisms.interval import Interval
 from adomnia.mechanisms.laplace import DiscreteLaplace
-from adomnia.statistics.combinations import farthest
 from adomnia.statistics.contract import Measured
 from adomnia.statistics.propagation import Computed, Propagation
-from adomnia.statistics.ratios import quotient_bounds
 
 LAPLACE = (DiscreteLaplace(Fraction(300)), DiscreteLaplace(Fraction(20)))
 GAUSSIAN = (DiscreteGaussian(Fraction(300**2)), DiscreteGaussian(Fraction(20**2)))
 every_law = pytest.mark.parametrize("noises", [LAPLACE, GAUSSIAN], ids=["laplace", "gaussian"])
 
 
-def bounds(values, noises, compute, roundings=(), left_open=0.05):
+def bounds(values, noises, compute, roundings=(), alpha=0.05):
     sums = [Measured(np.asarray(value), noise) for value, noise in zip(values, noises, strict=True)]
     function = Propagation(sums, [np.asarray(each) for each in roundings], lambda at, _: Computed(*compute(at)))
-    (lower, upper), clear = function.bounds(left_open)
+    (lower, upper), clear = function.bounds(alpha)
     return lower, upper, clear
 
 
@@ -99,15 +98,11 @@ def test_cells_do_not_depend_on_each_other_or_on_their_number():
         assert (lower[place], upper[place], clear[place]) == (*map(pytest.approx, alone[:2]), alone[2])
 
 
-def test_noise_of_any_law_is_boxed():
-    class Uniform:
-        """Even on -2 ... 2; only its interval is asked for."""
-
-        def interval(self, confidence, cells=1):
-            return Interval(2, 1.0)
-
-    lower, upper, _ = bounds([100, 20], (Uniform(), Uniform()), lambda at: (at[0] - 3 * at[1], []))
-    assert (lower, upper) == (pytest.approx(40 - 9.5), pytest.approx(40 + 9.5))
+def test_noises_of_different_tails_are_boxed():
+    noises = DiscreteLaplace(Fraction(3)), DiscreteGaussian(Fraction(4))
+    far = noises[0].interval(0.95, cells=2).half_width + 3 * noises[1].interval(0.95, cells=2).half_width + 1.5
+    lower, upper, _ = bounds([100, 20], noises, lambda at: (at[0] - 3 * at[1], []))
+    assert (lower, upper) == (pytest.approx(40 - far), pytest.approx(40 + far))
 
 
 def test_only_a_term_that_is_beyond_its_limit_alone_is_fixed_there():

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from adomnia.explaining.surfaces import reword_tree
 from adomnia.messages.surfaces import Surface
 from adomnia.wire.explanations import ExplanationReply, explanation_of, explanation_record
 
@@ -18,4 +17,4 @@ def test_an_explanation_arrives_as_it_left(bob, payment):
     found = explanation_of(ExplanationReply.model_validate(record, strict=True))
     assert (found.tree, found.confidence, found.left) == (told.tree, told.confidence, told.left)
     assert (str(found), found["explanation"]) == (str(told), told["explanation"])
-    assert record["lines"] == reword_tree(told.tree, Surface.JSON).lines()
+    assert record["lines"] == told.tree.in_words(Surface.JSON).lines()

@@ -11,6 +11,7 @@ from math import inf
 import pyarrow as pa
 import pytest
 
+from adomnia.messages.texts import write
 from adomnia.plans.columns import KeyColumn
 from adomnia.wire.answers import answer_facts
 from adomnia.wire.tables import encode_arrow, encode_csv, facts_header
@@ -67,7 +68,7 @@ def test_a_column_of_nothing_and_columns_of_every_type_are_written():
 
 
 def test_a_header_has_the_facts_unless_they_are_too_long(found):
-    noted = replace(found, notes=("Zürich\r\nSet-Cookie: says with rows= how many",))
+    noted = replace(found, notes=(write("Zürich\r\nSet-Cookie: says {with rows=} how many"),))
     header = facts_header(noted, together=True)
     assert header.isascii()
     assert header.isprintable()

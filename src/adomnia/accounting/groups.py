@@ -21,8 +21,6 @@ from adomnia.privacy.events import (
 )
 from adomnia.privacy.losses import loss
 
-__all__ = ["Guarantee", "group_privacy", "protect_group"]
-
 Guarantee: TypeAlias = Pure | Concentrated | Approximate
 
 _LARGEST_EPSILON = 5_000  # e**5000 times the smallest delta there is, 1e-300, is far above 1

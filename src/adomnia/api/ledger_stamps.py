@@ -21,16 +21,6 @@ if TYPE_CHECKING:
     from adomnia.api.requests import Visit
     from adomnia.ledger.chain import Head
 
-__all__ = [
-    "BACKED_UP",
-    "VERIFIED",
-    "LedgerStamp",
-    "read_stamp",
-    "remember_backup",
-    "remember_verified",
-    "verify_ledger",
-]
-
 VERIFIED, BACKED_UP = "verified.json", "backed-up.json"
 
 

@@ -31,16 +31,6 @@ if TYPE_CHECKING:
     from adomnia.ledger.records import Records
     from adomnia.ledger.requests import Receipt
 
-__all__ = [
-    "Amounts",
-    "LedgerEntry",
-    "find_answer",
-    "find_debit",
-    "open_snapshot",
-    "read_chosen",
-    "read_entries",
-]
-
 
 @dataclass(frozen=True)
 class Amounts:

@@ -10,6 +10,7 @@ from typing import Any, cast
 from adomnia.catalog.model import Catalog
 from adomnia.errors import Refusal
 from adomnia.ledger.requests import Receipt
+from adomnia.messages.texts import write
 from adomnia.noise import SystemBits
 from adomnia.plans.canonical import canonical
 from adomnia.plans.plan import Plan
@@ -213,14 +214,14 @@ def bind_question(question: Question) -> Question:
 def refuse_from_release(questions: Sequence[Question], payment: Payment | None) -> None:
     """Refuse to answer questions of a batch from releases: these cost nothing, whoever asks them one by one."""
     if any(getattr(each, "from_release", None) for each in questions) or (payment or Payment()).get("from_release"):
-        fix = "ask each question by itself, with sql()"
-        raise Refusal("from_release=", "is not for a batch, which is paid for", fix, code="batch_from_release")
+        fix = write("ask each question by itself, with {sql()}")
+        raise Refusal(write("{from_release=}"), "is not for a batch, which is paid for", fix, code="batch_from_release")
 
 
 def check_common(payment: Payment) -> None:
     """Refuse parameters of a whole batch: each question has its own."""
     if payment.get("parameters") is not None:
-        fix = "pass them with each: Question(text, parameters=...)"
+        fix = write("pass {parameters=} with each question")
         raise Refusal("parameters", "belong to one question", fix, code="bad_parameter")
 
 

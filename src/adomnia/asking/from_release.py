@@ -10,6 +10,8 @@ import numpy as np
 
 from adomnia.asking.releasing import find_release, list_releases
 from adomnia.errors import Refusal
+from adomnia.messages.fixes import FROM_RELEASE
+from adomnia.messages.texts import Fix, write
 from adomnia.plans.columns import ValueColumn
 from adomnia.pricing.bills import format_cost
 from adomnia.pricing.findings import cost
@@ -63,8 +65,9 @@ def tell_free_answer(quote: Quote, dataset: Dataset, analyst: str, batch: Batch)
     with suppress(Refusal):
         (plan,) = batch.plans(dataset.catalog)
         free = find_free_answer(dataset, analyst, plan, batch.confidence, most=1)
-        told = f"The release {free.release} answers it for nothing, within {free.error:.4g}: pass from_release=True."
-        return replace(quote, notes=(*quote.notes, told))
+        facts = {"name": free.release, "error": f"{free.error:.4g}"}
+        told = write("The release {name} answers it for nothing, within {error}: pass {from_release=True}.", **facts)
+        return replace(quote, notes=(*quote.notes, Fix(told, FROM_RELEASE, **facts)))
     return quote
 
 

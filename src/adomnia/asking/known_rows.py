@@ -13,6 +13,8 @@ import numpy as np
 
 from adomnia.asking.batch import Batch
 from adomnia.errors import Failure, Refusal
+from adomnia.messages.references import EarlierAnswer
+from adomnia.messages.texts import Message
 from adomnia.options import CONFIDENCE
 from adomnia.plans.columns import ValueColumn
 from adomnia.pricing.vacuity import UNKNOWN, KnownRows
@@ -110,7 +112,7 @@ class EarlierAnswers:
         if newest is None:
             return UNKNOWN
         groups = prod(len(key_cells(key)) for key in plan.keys)
-        how = f"{'on average ' if groups > 1 else ''}by your answer {newest.request_id}"
+        how = Message("on average by " if groups > 1 else "by ", EarlierAnswer(newest.request_id))
         return KnownRows(max(1, round(newest.rows / groups)), how)
 
     def followed_by(self, number: int, request_id: str, found: tuple[_Rows, float] | None) -> EarlierAnswers:

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from adomnia.pricing.questions import Payment, Priced
     from adomnia.pricing.vacuity import Verdict
 
-__all__ = ["explain_question", "quote"]
-
 
 def quote(
     asker: Asker, asked: str | Iterable[Question | str], confidence: float, together: bool, payment: Payment
@@ -89,4 +87,4 @@ def _add_warnings(asker: Asker, found: Quote, verdicts: Sequence[Verdict | None]
     shares = declared is not None and declared.lifetime is not None
     lifetime = ledger.lifetime().get(None) if shares else None  # a ledger in memory shares nothing
     warnings = warn(ledger.account(asker.name), ledger.account(), found.event, lifetime)
-    return replace(found, warnings=warnings, vacuous=tuple(map(str, filter(None, verdicts))))
+    return replace(found, warnings=warnings, vacuous=tuple(each.warning() for each in verdicts if each is not None))

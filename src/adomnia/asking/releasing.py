@@ -47,17 +47,6 @@ if TYPE_CHECKING:
     from adomnia.pricing.bills import Quote
     from adomnia.pricing.questions import Priced
 
-__all__ = [
-    "OWNER",
-    "buy_release",
-    "find_receipt",
-    "find_release",
-    "list_releases",
-    "price_release",
-    "publish",
-    "restore_releases",
-]
-
 OWNER = "the owner"
 OWN_PREFIX = "release:"  # of those of what an analyst bought
 MOST_OWN = 100  # that are kept for one analyst: a folder may be far larger than what the ledger keeps of it

@@ -11,6 +11,7 @@ from adomnia.asking.sizes import bound_results
 from adomnia.asking.stored_answers import StoredResult, describe_form, mark
 from adomnia.curator.paying import read_record, replay
 from adomnia.errors import Failure, Refusal
+from adomnia.messages.texts import write
 from adomnia.plans.drafts import draft_answer
 from adomnia.version import __version__
 
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from adomnia.ledger import StoredAnswer
     from adomnia.plans.drafts import DraftAnswer
     from adomnia.pricing.questions import Priced
-
-__all__ = ["check_form", "recall_stored", "replay_answers", "show_answers"]
 
 _OTHER_CODE = (
     "Version {} of Ad Omnia gave this answer. This installation computes other numbers from the same measurements, if "
@@ -61,7 +60,8 @@ def check_form(shared: SharedForm, find_priced: Callable[[], Sequence[Priced]]) 
         return
     if shared.layouts != tuple(describe_form(each.plan).layout for each in find_priced()):
         why = f"was answered for another analyst by version {shared.version}, with other columns or rows"
-        fix = "ask without HAVING, ORDER BY, LIMIT and formulas, or alone with replay=False, which is paid for anew"
+        alone = write("alone with {replay=False}, which is paid for anew")
+        fix = "ask without HAVING, ORDER BY, LIMIT and formulas, or " + alone
         raise Refusal("This question", f"{why}; nothing was paid", fix, code="other_version")
 
 

@@ -18,6 +18,8 @@ from zlib import compress, decompress
 import numpy as np
 
 from adomnia.errors import Refusal
+from adomnia.messages.references import Option
+from adomnia.messages.texts import Message, write
 from adomnia.plans.canonical import canonical
 from adomnia.plans.columns import KeyColumn, ValueColumn
 from adomnia.plans.drafts import Cap, DraftAnswer, LeftOut
@@ -34,12 +36,10 @@ if TYPE_CHECKING:
     from adomnia.plans.plan import Plan
     from adomnia.statistics.contract import Bounds
 
-__all__ = ["AnswerForm", "StoredResult", "describe_form", "mark", "refuse_level"]
-
 _KEPT = 256  # plans whose form is remembered
 _DIGITS = 32  # of a hash
 _QUICK = 1  # of the levels of compression
-_ANEW = "pass replay=False, which is paid for anew"
+_ANEW = write("pass {replay=False}, which is paid for anew")
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class StoredResult:
             return draft
         if self.layout != describe_form(plan).layout:
             why = f"{made}; what is kept has other columns or other rows"
-            raise Refusal("This question", why, f"ask it as it was asked then, or {_ANEW}", code="other_version")
+            raise Refusal("This question", why, "ask it as it was asked then, or " + _ANEW, code="other_version")
         names = [column.name for column in (draft.columns if plan.view is not None else plan.outputs)]
         columns = tuple(replace(column, name=name) for column, name in zip(draft.columns, names, strict=True))
         return replace(draft, columns=columns)
@@ -163,7 +163,8 @@ def mark(draft: DraftAnswer, why: str) -> DraftAnswer:
 def refuse_level(confidence: float) -> Refusal:
     """The refusal of intervals that were not kept: this version would compute other ones."""
     why = f"is shown as it was given by an earlier version, with intervals at the confidence level {confidence:g} alone"
-    return Refusal("This answer", why, f"read it at confidence={confidence:g}, or {_ANEW}", code="other_version")
+    fix = Message("read it at ", Option("confidence", f"{confidence:g}"), ", or ", _ANEW)
+    return Refusal("This answer", why, fix, code="other_version")
 
 
 def _encode(column: KeyColumn | ValueColumn, confidence: float) -> bytes:

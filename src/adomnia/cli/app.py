@@ -24,8 +24,7 @@ from adomnia.cli import (
 )
 from adomnia.cli.options import UNAVAILABLE, Format, Output, exit_code
 from adomnia.cli.shell import command as shells
-
-__all__ = ["app", "main"]
+from adomnia.errors import render
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich")
 
@@ -99,18 +98,17 @@ def main() -> None:
     try:
         app()
     except AdomniaError as error:
-        typer.echo(_printable(f"{type(error).__name__}: {_reword(error)}{_name_cause(error)}"), err=True)
+        typer.echo(_printable(f"{type(error).__name__}: {_render(error)}{_name_cause(error)}"), err=True)
         sys.exit(exit_code(error))
     except OSError as error:
         typer.echo(f"Unavailable: {_explain_file(error)}", err=True)
         sys.exit(UNAVAILABLE)
 
 
-def _reword(error: AdomniaError) -> AdomniaError:
-    from adomnia.explaining.surfaces import reword
+def _render(error: AdomniaError) -> AdomniaError:
     from adomnia.messages.surfaces import Surface
 
-    return reword(error, Surface.COMMAND_LINE) if isinstance(error, Refusal | Unavailable) else error
+    return render(error, Surface.COMMAND_LINE) if isinstance(error, Refusal | Unavailable) else error
 
 
 def _printable(text: str) -> str:

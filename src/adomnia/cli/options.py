@@ -8,6 +8,8 @@ from typing import Annotated, TypeAlias
 import typer
 
 from adomnia.errors import AdomniaError, Refusal, Unavailable
+from adomnia.messages.references import Flag
+from adomnia.messages.texts import Message
 
 REFUSED, FAILED, UNAVAILABLE = 2, 1, 3
 
@@ -48,15 +50,22 @@ def parse_number(option: str, written: str | None) -> Decimal | None:
     try:
         return Decimal(written)
     except InvalidOperation:
-        raise Refusal(f"--{option} {written!r}", "is not a number", f"write --{option} 0.5") from None
+        raise refuse_flag(option, repr(written), "is not a number", "0.5") from None
 
 
 def parse_share(option: str, written: str) -> float:
     """A number between 0 and 1, both excluded."""
     part = parse_number(option, written)
     if part is None or not part.is_finite() or not 0 < part < 1:
-        raise Refusal(f"--{option} {written!r}", "is not between 0 and 1", f"write --{option} 0.95 for 95%")
+        raise refuse_flag(option, repr(written), "is not between 0 and 1", "0.95", " for 95%")
     return float(part)
+
+
+def refuse_flag(  # noqa: PLR0913, PLR0917 - the parts of two sentences
+    name: str, written: str, why: str, right: str, rest: str = "", code: str = "refused"
+) -> Refusal:
+    """The refusal of what was typed behind a flag, or set in the shell, with what could be."""
+    return Refusal(Message(Flag(name, written)), why, Message("write ", Flag(name, right), rest), code=code)
 
 
 def exit_code(error: AdomniaError) -> int:

@@ -12,9 +12,8 @@ from typing import Annotated, Any
 
 import typer
 
-from adomnia.cli.options import PlaceText, TokenFile, parse_number, parse_share
+from adomnia.cli.options import PlaceText, TokenFile, parse_number, parse_share, refuse_flag
 from adomnia.cli.places import Place
-from adomnia.errors import Refusal
 from adomnia.options import CONFIDENCE
 
 _WORDS = {"true": True, "false": False, "null": None}
@@ -107,7 +106,7 @@ def parse_weights(written: list[str] | None) -> dict[str, Decimal]:
         weight = parse_number("weight", size) if name else None
         if weight is None or name in weights:
             why = "does not name an output and its weight" if weight is None else "is given twice"
-            raise Refusal(f"--weight {each!r}", why, "write --weight pay=3")
+            raise refuse_flag("weight", repr(each), why, "pay=3")
         weights[name] = weight
     return weights
 
@@ -125,7 +124,7 @@ def parse_parameters(written: list[str] | None) -> dict[str, object]:
         name, found, value = each.partition("=")
         if not found or not name.isidentifier() or name in values:
             why = "is given twice" if name in values else "does not name a parameter and its value"
-            raise Refusal(f"--parameter {each!r}", why, "write --parameter city=Oslo for :city", code="bad_parameter")
+            raise refuse_flag("parameter", repr(each), why, "city=Oslo", " for :city", "bad_parameter")
         values[name] = _read_value(value)
     return values
 
@@ -151,5 +150,5 @@ def parse_rows(written: str | None) -> int | None:
     if size is None:
         return None
     if not size.is_finite() or not 1 <= size <= LARGEST_GROUP or size != int(size):
-        raise Refusal(f"--rows {written!r}", "is not a whole number of at least 1", "write --rows 1000")
+        raise refuse_flag("rows", repr(written), "is not a whole number of at least 1", "1000")
     return int(size)

@@ -125,12 +125,11 @@ def explain(asked: QuestionOptions, form: Output = Format.TABLE) -> None:
 def print_explanation(asked: QuestionOptions, form: Format) -> None:
     """Print the explanation of a question: a tree, or JSON."""
     from adomnia.cli import pages, places
-    from adomnia.explaining.surfaces import reword_tree
     from adomnia.messages.surfaces import Surface
 
     payment = asked.payment()
     with places.open_to_quote(asked.where) as session:
-        tree = reword_tree(session.explain(asked.text, **payment).tree, Surface.COMMAND_LINE)
+        tree = session.explain(asked.text, **payment).tree.in_words(Surface.COMMAND_LINE)
     if form is Format.JSON:
         pages.show_json(tree.record())
     else:

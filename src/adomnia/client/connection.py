@@ -13,6 +13,8 @@ import httpx
 
 from adomnia.errors import AdomniaError, Refusal, Unavailable
 from adomnia.json_text import read_json
+from adomnia.messages.references import Option
+from adomnia.messages.texts import write
 from adomnia.wire.models import API
 from adomnia.wire.problems import error_of
 
@@ -153,7 +155,7 @@ class Connection:
             return Refusal(place, *_explain_ssl_error(encryption), code="not_trusted"), _NEVER
         slow = isinstance(fault, httpx.TimeoutException) and not isinstance(fault, httpx.ConnectTimeout)
         why = "did not answer in time" if slow else "cannot be reached"
-        return Unavailable(place, why, f"check that it runs, and the address{_again(request_id)}", "unreachable"), 0.0
+        return Unavailable(place, why, "check that it runs, and the address" + _again(request_id), "unreachable"), 0.0
 
     def _explain_silence(self) -> Unavailable:
         return Unavailable(f"The server at {self.address.url}", "is busy", "ask again later", "busy")
@@ -182,7 +184,9 @@ def _retry_after(response: _Response) -> float:
 
 
 def _again(request_id: str | None) -> str:
-    return "" if request_id is None else f", then ask again with request_id={request_id!r}: nothing is paid twice"
+    if request_id is None:
+        return ""
+    return write(", then ask again with {own}: nothing is paid twice", own=Option("request_id", request_id))
 
 
 def _check_success(response: _Response, connection: Connection, request_id: str | None) -> _Response:
@@ -204,7 +208,7 @@ def _read_problem(response: _Response) -> AdomniaError | None:
 def _refuse_stranger(connection: Connection, request_id: str | None) -> Refusal | Unavailable:
     """The error where somebody else answered: a proxy, perhaps, after the server was paid."""
     what, why = f"The server at {connection.address.url}", "did not answer as Ad Omnia does"
-    fix = f"check the address, and what stands between you and the server{_again(request_id)}"
+    fix = "check the address, and what stands between you and the server" + _again(request_id)
     if request_id is not None:
         return Unavailable(what, why, fix, "not_adomnia")
     return Refusal(what, why, fix, code="not_adomnia")

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from adomnia.methods.contract import Method
     from adomnia.releases.store import ReleaseEntry
 
-__all__ = ["ask_words", "list_words"]
-
 _JSON = "application/json"
 _MOST_VALUES = 6  # of a category, in a note beside a word
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import RedirectResponse, Response
 
+from adomnia import errors
 from adomnia.api.authorization import AuthorizedRoute
 from adomnia.api.problems import headers_of, status_of
 from adomnia.console.rendering import HTML, Page, render
 from adomnia.errors import Failure, Refusal
-from adomnia.explaining.surfaces import reword
 from adomnia.messages.surfaces import Surface
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def tell(error: Problem) -> str:
     """What is wrong and what to do, as sentences of a page."""
     if isinstance(error, Failure):
         return str(error)
-    told = reword(error, Surface.PAGE)
+    told = errors.render(error, Surface.PAGE)
     fix = f"{told.fix[:1].upper()}{told.fix[1:]}" + ("" if told.fix.endswith("?") else ".")
     return f"{told.what} {told.why}. {fix}".replace("This route", "This page")
 

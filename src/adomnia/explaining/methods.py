@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from adomnia.errors import Refusal
+from adomnia.messages.fixes import guess, tell
 from adomnia.methods.registry import METHODS
 from adomnia.methods.signatures import method_record
 from adomnia.tables import TextTable, html_lines
@@ -87,7 +88,7 @@ class MethodList(tuple[MethodPage, ...]):
         found = {each.name: each for each in self}
         if name.lower() not in found:
             close = get_close_matches(name.lower(), found, n=1)
-            fix = f"did you mean {close[0]}?" if close else f"there are {', '.join(found)}"
+            fix = guess(close) if close else tell(f"there are {', '.join(found)}")
             raise Refusal(f"The method {name[:63]}", "is not known", fix, code="unknown_method")
         return found[name.lower()]
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from adomnia.privacy.relations import Relation
     from adomnia.statistics.contract import Statistic
 
-__all__ = ["Piece", "count_rows", "read_plan"]
-
 _COMPUTED = (Formula, WindowFunction, Keyed, Grouping)
 _NAMED = {
     "AVG": "the mean of",

@@ -5,6 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 
+from adomnia.messages.surfaces import Surface
+from adomnia.messages.texts import show
+
 WIDTH = 100  # characters of a line
 
 
@@ -14,6 +17,16 @@ class Node:
 
     text: str
     parts: tuple["Node", ...] = ()
+
+    def in_words(self, surface: Surface) -> "Node":
+        """The same tree in the words of a surface."""
+        return Node(show(self.text, surface), tuple(part.in_words(surface) for part in self.parts))
+
+    def list_texts(self) -> Iterator[str]:
+        """The texts of all lines."""
+        yield self.text
+        for part in self.parts:
+            yield from part.list_texts()
 
     def lines(self) -> list[str]:
         """The tree drawn with lines; a text that is too long goes on below itself."""

@@ -8,16 +8,7 @@ import json
 from adomnia.errors import Refusal
 from adomnia.ledger.records import Records
 from adomnia.ledger.requests import Receipt, decode_receipt, list_keys
-
-__all__ = [
-    "count_answers",
-    "find_receipt",
-    "find_request",
-    "list_answers",
-    "list_latest",
-    "list_requests",
-    "list_unanswered",
-]
+from adomnia.messages.texts import write
 
 _USUAL = 1000  # receipts of a page
 MOST_BYTES = 2**23  # of the entries of a page: each may keep a long question
@@ -85,7 +76,7 @@ def _find_answer(records: Records, analyst: str, request_id: str) -> int:
         kept = _find_kept(records, key, analyst)
         if kept is not None:
             return kept
-    fix = "take one that answers() lists, or none to begin with the oldest"
+    fix = write("take one that {answers()} lists, or none to begin with the oldest")
     raise Refusal(f"Request {request_id!r}", "has no answer of yours", fix, code="unknown_answer")
 
 

@@ -10,9 +10,9 @@ from adomnia.ledger.accounts import DATASET, Account, account_name, encode_budge
 from adomnia.ledger.journal import Transaction
 from adomnia.ledger.lifetimes import declare_lifetime, follow_budget
 from adomnia.ledger.requests import find_filter, now
+from adomnia.messages.references import Setting
+from adomnia.messages.texts import Message
 from adomnia.privacy.filters import Budget, Filter
-
-__all__ = ["DeclaredPeople", "TopUp", "declare", "declare_budgets", "top_up"]
 
 _UNIT = ""  # stands for no table
 
@@ -36,9 +36,7 @@ class DeclaredPeople:
                 what = "The unit" if table == _UNIT else f"The link of table {table}"
                 was, now = (each or "missing" for each in (known[table], rule))
                 why = f"is {now}, and it was {was} when version {self.version} of the data was first asked"
-                raise Refusal(
-                    what, why, "raise `version` in catalog.toml, or declare it as before", code="people_changed"
-                )
+                raise Refusal(what, why, Message(Setting("people")), code="people_changed")
         return {table: rule for table, rule in said.items() if table not in known}
 
 

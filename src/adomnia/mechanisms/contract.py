@@ -1,6 +1,6 @@
 """What every mechanism promises: joining the registry claims it, and the contract tests hold the class to it."""
 
-from math import sqrt
+from math import pi, sqrt
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -16,6 +16,7 @@ from adomnia.privacy.sensitivity import Sensitivity
 PriceKind: TypeAlias = type[Price] | type[Approximate]
 Tails: TypeAlias = Literal["gaussian", "laplace"]
 Floats: TypeAlias = NDArray[np.float64]
+Bounds: TypeAlias = tuple[Floats, Floats]
 
 
 class Mechanism(Protocol):
@@ -66,7 +67,7 @@ class Continuous(NamedTuple):
     """The Laplace or normal distribution that noise has once every integer is spread evenly over a unit, about.
 
     It is never narrower than the noise: intervals of sums of noises are read off it. Its `scale` is Laplace's, or the
-    standard deviation of the normal one.
+    standard deviation of the normal one. Of a sum of noises it is what each of so many has.
 
     >>> Continuous("laplace", 3.0).cumulants
     Cumulants(variance=18.0, fourth=972.0)
@@ -74,17 +75,25 @@ class Continuous(NamedTuple):
 
     tails: Tails
     scale: float
+    times: int = 1
 
     @property
     def deviation(self) -> float:
         """The standard deviation."""
-        return sqrt(2) * self.scale if self.tails == "laplace" else self.scale
+        return sqrt(2 * self.times if self.tails == "laplace" else self.times) * self.scale
+
+    @property
+    def mean_size(self) -> float:
+        """The mean of the absolute value of one."""
+        return self.scale if self.tails == "laplace" else self.scale * sqrt(2 / pi)
 
     @property
     def cumulants(self) -> Cumulants:
         """Those of this distribution: a little more than those of the noise."""
-        square = self.scale**2
-        return Cumulants(2 * square, 12 * square**2) if self.tails == "laplace" else Cumulants(square, 0.0)
+        square, times = self.scale**2, self.times
+        if self.tails == "gaussian":
+            return Cumulants(times * square, 0.0)
+        return Cumulants(2 * times * square, 12 * times * square**2)
 
 
 class Noise(Numeric, Protocol):

@@ -234,18 +234,18 @@ def _exact(number: float) -> Fraction:
 
 
 @lru_cache(maxsize=256)
-def find_aside(count: int, left_open: float) -> float:
+def find_aside(count: int, alpha: float) -> float:
     """How far from its own a rank must be asked for, so that what is chosen passes it with that probability at most.
 
     Of `count` ranks the farthest one is off by less than a gamma variable k of shape count + 1, each of them evenly up
     to k to both sides where rows lie evenly: P[off by more than t] = E[max(0, 1 - t / k)] / 2.
     """
     below, above = 0.0, 1.0
-    while _passed(count, above) > left_open:
+    while _passed(count, above) > alpha:
         below, above = above, 2 * above
     for _ in range(_HALVINGS):
         middle = (below + above) / 2
-        below, above = (middle, above) if _passed(count, middle) > left_open else (below, middle)
+        below, above = (middle, above) if _passed(count, middle) > alpha else (below, middle)
     return above
 
 

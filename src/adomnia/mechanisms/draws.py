@@ -160,7 +160,7 @@ class _Ladder:
         return pieces.find(int(self.order[at]), int(self.ends[at]) - 1 - place)
 
 
-class Choice(Protocol):
+class _Choice(Protocol):
     """What values are drawn by: how far ranks are from targets, in parts of a score that cost a rate each."""
 
     @property
@@ -184,7 +184,7 @@ class Draw:
     Every trial proposes by what is known and accepts by the truth, so that what is known does not show in the choice.
     """
 
-    def __init__(self, choice: Choice, known: Known, segment: Segment) -> None:
+    def __init__(self, choice: _Choice, known: Known, segment: Segment) -> None:
         self._choice, self._known, self._segment = choice, known, segment
         self._limit = -1
         self.chosen = [segment.first] * len(choice.targets)
@@ -227,7 +227,7 @@ class Draw:
         return sorted({int(start) // self._segment.parts >> self._known.shift for start in self._pieces.starts[open_]})
 
 
-def choose(choice: Choice, known: Known, segment: Segment, bits: Bits) -> Flow:
+def choose(choice: _Choice, known: Known, segment: Segment, bits: Bits) -> Flow:
     """Draw values for all targets of a choice, asking for what must be looked into."""
     draw = Draw(choice, known, segment)
     while wanted := draw.drawn(bits):

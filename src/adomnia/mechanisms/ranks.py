@@ -45,7 +45,7 @@ def find_targets(aggregate: Histogram, rate: Fraction) -> tuple[Target, ...]:
     if aggregate.shares not in _EXTREMES:
         raise ValueError("Quantiles of a query must be one extreme: others are told by Brackets or Halving.")
     # Alone, whatever the data: a value past the extreme has exp(-distance) of the weight of one that is right.
-    left_open = 1 - aggregate.confidence
-    far = Fraction(ceil(-log(left_open / aggregate.values) / float(rate)))
-    beyond = min(ceil(1 / left_open), MOST_BEYOND)  # where there are no rows at all, these are as sure
+    alpha = 1 - aggregate.confidence
+    far = Fraction(ceil(-log(alpha / aggregate.values) / float(rate)))
+    beyond = min(ceil(1 / alpha), MOST_BEYOND)  # where there are no rows at all, these are as sure
     return (Target(Fraction(1), -far, -beyond) if aggregate.shares[0] else Target(Fraction(0), far, beyond),)

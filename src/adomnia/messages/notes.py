@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from adomnia.messages.references import Reference
     from adomnia.messages.texts import Fact, Part
 
-__all__ = ["TEMPLATES", "Note", "NoteTemplate", "define_note", "note_of", "note_record", "read_note"]
-
 TEMPLATES: dict[str, NoteTemplate] = {}
 """All templates by their codes, each as soon as the module is loaded that tells it."""
 

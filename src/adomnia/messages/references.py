@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Button", "EarlierAnswer", "Option", "Pay", "Reference", "SessionCall", "Setting", "Value", "WithOption"]
-
 Value = str | bool | tuple[tuple[str, str], ...] | None
 """Of an option, as text: numbers are not quoted, words are where the surface quotes them; pairs are a dictionary."""
 
@@ -18,6 +16,15 @@ class Option:
     name: str
     value: Value = None
     kind: Literal["option"] = "option"
+
+
+@dataclass(frozen=True)
+class Flag:
+    """What is typed on a command line alone: `--format table`, which is a setting of the shell."""
+
+    name: str
+    value: str = ""
+    kind: Literal["flag"] = "flag"
 
 
 @dataclass(frozen=True)
@@ -75,4 +82,4 @@ class Setting:
     kind: Literal["setting"] = "setting"
 
 
-Reference = Option | SessionCall | Pay | WithOption | Button | EarlierAnswer | Setting
+Reference = Option | Flag | SessionCall | Pay | WithOption | Button | EarlierAnswer | Setting

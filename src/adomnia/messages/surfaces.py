@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from adomnia.messages.references import Button, EarlierAnswer, Option, Pay, SessionCall, Setting, WithOption
+from adomnia.messages.references import Button, EarlierAnswer, Flag, Option, Pay, SessionCall, Setting, WithOption
 from adomnia.options import OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from adomnia.messages.references import Reference
-
-__all__ = ["CALLS", "SETTINGS", "Surface", "write_reference"]
 
 
 class Surface(Enum):
@@ -39,6 +37,24 @@ CALLS = ("sql", "answers")
 
 SETTINGS = {  # in the catalog, and as an argument of `protect`
     "approximate": ("have the owner set approximate = true in [budget]", "pass delta=1e-6 to adomnia.protect"),
+    "approximate_first": (
+        "with approximate = true in [budget], which is the owner's to set,",
+        "pass delta=1e-6 to adomnia.protect, and",
+    ),
+    "bounds": (
+        'the owner can declare {column} = {{ type = "{kind}", lower = ..., upper = ... }}',
+        'pass bounds={{"{name}": (lower, upper)}} to adomnia.protect',
+    ),
+    "days": (
+        "the owner can declare lower = 2020-01-01, upper = 2029-12-31",
+        'pass bounds={{"{name}": (date(2020, 1, 1), date(2029, 12, 31))}} to adomnia.protect',
+    ),
+    "categories": ("group by a declared category", 'pass categories={{"{name}": ["a", "b"]}} to adomnia.protect'),
+    "people": (
+        "raise `version` in catalog.toml, or declare it as before",
+        "pass unit= and links= as before, or another ledger=",
+    ),
+    "table": ("name a table of the catalog", "name a table that was passed to adomnia.protect"),
 }
 
 
@@ -51,10 +67,13 @@ class _Words:
     pay: str = "pay {}"
     given: str = "with {}"
     button: str = "{says}: {option}"
+    flag: str = "--{} {}"
     earlier: str = "your answer {}"
 
 
 def _write_python(option: Option) -> str:
+    if OPTIONS[option.name].kind == "text" and option.value is not None:
+        return f"{option.name}={option.value!r}"
     return f"{option.name}={'' if option.value is None else _write_value(option, str)}"
 
 
@@ -116,11 +135,12 @@ def _write_field(option: Option) -> str:
     return " ".join([option.name.replace("_", " "), *values])
 
 
+_IN_SHELL = {"sql": "no command before it", "answers": r"\a"}
 _ON_SURFACES = {
     Surface.PYTHON: _Words(_write_python, {"sql": "sql()", "answers": "answers()"}),
     Surface.COMMAND_LINE: _Words(_write_flag, {"sql": "`adomnia sql`", "answers": "`adomnia answers`"}),
-    Surface.SHELL: _Words(_write_setting, {"sql": "no command before it", "answers": r"\a"}, pay="{}"),
-    Surface.SCRIPT: _Words(_write_script, {"sql": "no command before it", "answers": r"\a"}, pay="{}"),
+    Surface.SHELL: _Words(_write_setting, _IN_SHELL, pay="{}", flag=r"\set {} {}"),
+    Surface.SCRIPT: _Words(_write_script, _IN_SHELL, pay="{}", flag=r"\set {} {}"),
     Surface.NOTEBOOK: _Words(_write_flag, {"sql": "`%%private`", "answers": "answers()"}),
     Surface.JSON: _Words(_write_json, {"sql": "`POST query`", "answers": "`GET answers`"}),
     Surface.PAGE: _Words(
@@ -139,6 +159,8 @@ def write_reference(reference: Reference, surface: Surface) -> str:  # noqa: PLR
     match reference:
         case Option():
             return words.option(reference)
+        case Flag(name, value):
+            return words.flag.format(name, value).strip()
         case SessionCall(name):
             return words.calls[name]
         case Pay(currency, amount):

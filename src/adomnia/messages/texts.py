@@ -5,14 +5,13 @@ from __future__ import annotations
 from string import Formatter
 from typing import TYPE_CHECKING
 
-from adomnia.messages.references import Reference
+from adomnia.messages.references import Option, Reference, SessionCall, WithOption
 from adomnia.messages.surfaces import Surface, write_reference
+from adomnia.options import OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Self
-
-__all__ = ["Fact", "Fix", "Message", "Part", "show", "show_all", "write"]
 
 Part = str | Reference
 Fact = str | int | float | bool | list[str] | None
@@ -35,6 +34,12 @@ class Message(str):
         message = super().__new__(cls, _join(flat, Surface.PYTHON))
         message.parts = flat
         return message
+
+    def __add__(self, other: str) -> Message:
+        return Message(self, other)
+
+    def __radd__(self, other: str) -> Message:
+        return Message(other, self)
 
     def replace_references(self, change: Callable[[Reference], Reference]) -> Self:
         """The same text, in which each reference is another."""
@@ -62,19 +67,36 @@ class Fix(Message):
 
 
 def write(template: str, /, **facts: str | int | Reference) -> Message:
-    """A text with what stands between its braces put in, of which references stay references.
+    """A text with what stands between its braces put in: facts by their names, options and calls as Python has them.
 
-    >>> from adomnia.messages.references import Option
-    >>> print(write("read it at {level}, or leave {one} out", level=Option("confidence", "0.95"), one="n"))
-    read it at confidence=0.95, or leave n out
+    >>> told = write("{what} needs a price: add {epsilon=1} to {sql()}", what="It")
+    >>> print(told, "|", show(told, Surface.COMMAND_LINE))
+    It needs a price: add epsilon=1 to sql() | It needs a price: add --epsilon 1 to `adomnia sql`
     """
     parts: list[Part] = []
     for text, name, *_ in Formatter().parse(template):
         parts.append(text)
         if name is not None:
-            fact = facts[name]
+            fact = facts[name] if name in facts else _refer(name)
             parts.append(str(fact) if isinstance(fact, int) else fact)
     return Message(*parts)
+
+
+def _refer(written: str) -> Reference:
+    """What is named between braces: an option, `rows=1000`, that it is given, `with rows=`, or a call, `sql()`."""
+    if written.endswith("()"):
+        return SessionCall(written.removesuffix("()"))
+    name, _, value = written.removeprefix("with ").partition("=")
+    if written.startswith("with "):
+        return WithOption(name)
+    switched = OPTIONS[name].kind == "truth" and value
+    return Option(name, value == "True" if switched else value or None)
+
+
+def join(between: str, texts: Iterable[str]) -> Message:
+    """Texts one after the other, as `str.join`, which would forget what they name."""
+    parts = [part for text in texts for part in (between, text)]
+    return Message(*parts[1:])
 
 
 def show(text: str, surface: Surface) -> str:

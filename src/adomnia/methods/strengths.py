@@ -10,7 +10,7 @@ from math import log
 
 import numpy as np
 
-from adomnia.methods.parts.describe.error_laws import left_open
+from adomnia.mechanisms.interval import find_alpha
 from adomnia.methods.simulations import count_simulations
 from adomnia.statistics.brackets import isotonic
 from adomnia.statistics.contract import Floats
@@ -70,7 +70,7 @@ class Strengths:
 
     def between(self, confidence: float, cells: int) -> tuple[float, float]:
         """The ends of an interval that is one of so many which all hold with that confidence."""
-        tail = _KEPT * left_open(confidence, max(1, cells)) / 2
+        tail = _KEPT * find_alpha(confidence, max(1, cells)) / 2
         return self.at(1 - tail), self.at(tail)
 
     def _read(self, quantile: float) -> Floats:

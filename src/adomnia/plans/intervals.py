@@ -17,6 +17,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from adomnia.distributions.ratios import quotient_bounds
+from adomnia.mechanisms.interval import find_alpha
 from adomnia.plans.boxes import find_box, find_limits
 from adomnia.plans.formulas import DATE, Formula, Grouping, Keyed, Term, WindowFunction, leaves_of, walk
 from adomnia.plans.functions import noisy_values
@@ -24,7 +26,6 @@ from adomnia.plans.lines import Line, find_line
 from adomnia.plans.smoothness import find_propagation
 from adomnia.statistics.contract import Bounds, Estimate, Floats, join_about
 from adomnia.statistics.linear import linear
-from adomnia.statistics.ratios import left_open_by, quotient_bounds
 from adomnia.statistics.rings import Ring
 from adomnia.statistics.shares import share_bounds
 
@@ -171,7 +172,7 @@ def _propagated_interval(term: Formula, estimates: Mapping[Any, Estimate]) -> In
         return None
 
     def interval(confidence: float, cells: int) -> Bounds:
-        bounds, clear = function.bounds(left_open_by(confidence, cells))
+        bounds, clear = function.bounds(find_alpha(confidence, cells))
         lower, upper = (np.clip(end, *find_limits(term, estimates)) for end in bounds)
         return np.where(clear, lower, -np.inf), np.where(clear, upper, np.inf)
 

@@ -1,15 +1,11 @@
 """A quote, and what it says in words and as tables: what is measured with how much noise, and errors to expect."""
 
 from dataclasses import dataclass
+from typing import Any
 
-from adomnia.mechanisms.brackets import Brackets
 from adomnia.mechanisms.contract import Numeric
-from adomnia.mechanisms.earlier_brackets import EarlierBrackets
 from adomnia.mechanisms.exponential import Exponential
-from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.halving import Halving
-from adomnia.mechanisms.laplace import DiscreteLaplace
-from adomnia.mechanisms.propose_test_release import ProposeTestRelease
 from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.mechanisms.smooth import SmoothNoise
 from adomnia.mechanisms.threshold import KeyPrice
@@ -115,29 +111,16 @@ def sensitivity_in_words(line: Measurement) -> str:
     return f"{norm.numerator:,}" if norm.denominator == 1 else show_up(norm)
 
 
-def noise_in_words(line: Measurement) -> str:  # noqa: PLR0911 - one for each law
+def noise_in_words(line: Measurement) -> str:
     """The distribution of the noise and its scale."""
-    match line.noise:
-        case DiscreteLaplace(scale=scale):
-            return f"Laplace, scale {show_up(scale)}"
-        case DiscreteGaussian(variance=variance):
-            return f"Gaussian, deviation {show_up(sqrt_up(variance))}"
-        case (
-            Brackets(usual_counting=DiscreteLaplace(scale=scale))
-            | EarlierBrackets(usual_counting=DiscreteLaplace(scale=scale))
-        ):
-            return f"values chosen by rank, Laplace noise of scale {show_up(scale)} on rows between them"
-        case (
-            Brackets(usual_counting=DiscreteGaussian(variance=variance))
-            | EarlierBrackets(usual_counting=DiscreteGaussian(variance=variance))
-        ):
-            return (
-                f"values chosen by rank, Gaussian noise of deviation {show_up(sqrt_up(variance))} on rows between them"
-            )
-        case ProposeTestRelease(bound=bound, adding=DiscreteLaplace(scale=scale)):
-            return (
-                f"Laplace, scale {show_up(scale)}, if the data is far from where a person moves it by more than {bound}"
-            )
+    noise: Any = line.noise
+    match noise:
+        case object(family=family, size=size):
+            return f"{family}, {size}"
+        case object(usual_counting=object(family=family, size=size)):
+            return f"values chosen by rank, {family} noise of {size} on rows between them"
+        case object(bound=bound, adding=object(family=family, size=size)):
+            return f"{family}, {size}, if the data is far from where a person moves it by more than {bound}"
         case Quantiles(rate=rate) | Halving(rate=rate):
             return f"values chosen by rank, off by a scale of {show_up(1 / rate)} rows"
         case Exponential(rate=rate):

@@ -5,13 +5,15 @@ from fractions import Fraction
 
 from adomnia.catalog.model import Catalog
 from adomnia.errors import Refusal
+from adomnia.messages.fixes import ADD_DELTA
+from adomnia.messages.references import Option
+from adomnia.messages.texts import Fix, Message, write
 from adomnia.methods.analysis import Analysis
 from adomnia.plans.plan import Plan
 from adomnia.pricing.questions import Question
 from adomnia.privacy.amounts import DELTA_UNIT, Number, exact
 from adomnia.statistics.contract import Statistic
 
-NONE_NAMED = "is private but for a delta, and none was named"
 UNPRICED = Fraction(1, 10**9)  # what a plan is shown with as long as nobody named one
 _LARGEST = Fraction(1, 100)
 
@@ -21,8 +23,10 @@ def name_delta(question: Question, plan: Plan, catalog: Catalog) -> tuple[Questi
     if not needs_delta(plan):
         return question, plan
     if question.delta is None:
-        fix = "add delta=1e-9" if catalog.budget.approximate else "choose another method, or have the owner allow delta"
-        raise Refusal("The method", NONE_NAMED, fix, code="bad_price")
+        allowed = catalog.budget.approximate
+        fix = write("add {delta=1e-9}") if allowed else "choose another method, or have the owner allow delta"
+        why = "is private but for a delta, and none was named"
+        raise Refusal("The method", why, Fix(fix, ADD_DELTA), code="bad_price")
     return replace(question, delta=None), with_delta(plan, _read(question.delta))
 
 
@@ -40,11 +44,17 @@ def with_delta(plan: Plan, delta: Fraction) -> Plan:
     return plan.with_statistics(tell) if needs_delta(plan) else plan
 
 
+def refuse_delta(delta: Number, most: str) -> Refusal:
+    """The refusal of a delta that is not between what is counted and what is allowed."""
+    named, fix = Message(Option("delta", str(delta))), write("write {delta=1e-9}")
+    return Refusal(named, f"is not between 1e-30 and {most}", fix, code="bad_price")
+
+
 def _read(delta: Number) -> Fraction:
     try:
         found = exact(delta, "Question", "delta")
     except (ValueError, TypeError):
         found = Fraction(-1)
     if not DELTA_UNIT <= found <= _LARGEST:
-        raise Refusal(f"delta={delta}", "is not between 1e-30 and 0.01", "write delta=1e-9", code="bad_price")
+        raise refuse_delta(delta, "0.01")
     return found

@@ -9,12 +9,16 @@ from dataclasses import replace
 
 from adomnia.catalog.model import Catalog
 from adomnia.errors import Refusal
+from adomnia.messages.references import Option
+from adomnia.messages.texts import Message, write
 from adomnia.options import OPTIONS
 from adomnia.plans.plan import Plan
 from adomnia.pricing.questions import PlannedQuestion
 from adomnia.privacy.events import Concentrated, Price
 from adomnia.privacy.relations import has_blocks
 from adomnia.statistics.located import locate, unlocate
+
+_HIGH = write("{effort=high}")
 
 
 def apply_effort(drafts: Sequence[PlannedQuestion], price: Price, _catalog: Catalog) -> list[PlannedQuestion]:
@@ -25,7 +29,8 @@ def apply_effort(drafts: Sequence[PlannedQuestion], price: Price, _catalog: Cata
 def check_effort(effort: str) -> None:
     """Refuse an effort that is not known."""
     if effort not in OPTIONS["effort"].choices:
-        raise Refusal(f'effort="{effort}"', "is not known", 'write effort="high", or leave it out', code="bad_effort")
+        named, fix = Message(Option("effort", str(effort))), write("write {effort=high}, or leave it out")
+        raise Refusal(named, "is not known", fix, code="bad_effort")
 
 
 def with_effort(plan: Plan, effort: str, price: Price) -> Plan:
@@ -35,19 +40,19 @@ def with_effort(plan: Plan, effort: str, price: Price) -> Plan:
         return plan
     if not isinstance(price, Concentrated):
         why = "shortens what each person adds, by a length that only Gaussian noise can make use of"
-        raise Refusal('effort="high"', why, "pay with rho= instead", code="bad_effort")
+        raise Refusal(_HIGH, why, write("pay with {rho=} instead"), code="bad_effort")
     if plan.view is not None:
         why, fix = "shortens sums of one value, and methods add up several", "leave it out"
-        raise Refusal('effort="high"', why, fix, code="bad_effort")
+        raise Refusal(_HIGH, why, fix, code="bad_effort")
     if has_blocks(plan.relation):
         why, fix = "shortens what each person adds, and here rows are of blocks of people", "leave it out"
-        raise Refusal('effort="high"', why, fix, code="bad_effort")
+        raise Refusal(_HIGH, why, fix, code="bad_effort")
     if plan.sets:
         why, fix = (
             "finds a length for each group, and these do not add up over groups",
             "leave it out, or ask for each grouping",
         )
-        raise Refusal('effort="high"', why, fix, code="bad_effort")
+        raise Refusal(_HIGH, why, fix, code="bad_effort")
     return replace(plan.with_statistics(locate), effort="high")
 
 

@@ -7,8 +7,11 @@ from dataclasses import replace
 from adomnia.catalog.model import Catalog
 from adomnia.errors import Refusal
 from adomnia.mechanisms.threshold import KeyPrice
+from adomnia.messages.references import Setting
+from adomnia.messages.texts import write
 from adomnia.plans.plan import Plan
 from adomnia.plans.undeclared import KeyDiscovery
+from adomnia.pricing.deltas import refuse_delta
 from adomnia.pricing.parts import amount, bill
 from adomnia.pricing.questions import Priced
 from adomnia.privacy.amounts import DELTA_UNIT, Number
@@ -22,8 +25,8 @@ from adomnia.privacy.scans import People
 def explain_need(catalog: Catalog) -> str:
     """What it takes to have values found."""
     if catalog.budget.approximate:
-        return "have those found that enough people share: add delta=1e-9"
-    return "have them found: with approximate = true in [budget], which is the owner's to set, add delta=1e-9"
+        return write("have those found that enough people share: add {delta=1e-9}")
+    return write("have them found: {first} add {delta=1e-9}", first=Setting("approximate_first"))
 
 
 def price_finding(plan: Plan, part: Price, delta: Number | None, catalog: Catalog) -> KeyDiscovery | None:
@@ -36,7 +39,7 @@ def price_finding(plan: Plan, part: Price, delta: Number | None, catalog: Catalo
     if not open_keys or delta is None:
         if delta is not None:
             why = "pays for finding the values of keys, and all keys of this question are declared"
-            raise Refusal("delta=", why, "leave it out", code="bad_price")
+            raise Refusal(write("{delta=}"), why, "leave it out", code="bad_price")
         return None
     pure = isinstance(part, Pure)
     relation = recap(plan.relation, {table.name: 1 for table in catalog.tables}) if pure else plan.relation
@@ -58,7 +61,7 @@ def _price(part: Price, delta: Number) -> KeyPrice:
         price = add_delta(part, delta)
         if price.delta >= DELTA_UNIT:
             return price
-    raise Refusal(f"delta={delta}", "is not between 1e-30 and 1", "write delta=1e-9", code="bad_price")
+    raise refuse_delta(delta, "1")
 
 
 def list_findings(priced: Sequence[Priced]) -> tuple[KeyDiscovery, ...]:

@@ -6,6 +6,8 @@ from fractions import Fraction
 
 from adomnia.catalog.model import Catalog
 from adomnia.errors import Refusal
+from adomnia.messages.references import Option
+from adomnia.messages.texts import Message, write
 from adomnia.options import LARGEST_GROUP
 from adomnia.plans.plan import Plan
 from adomnia.plans.undeclared import tag_open_keys
@@ -43,10 +45,10 @@ def price_batch(  # noqa: PLR0913, PLR0917 - all that a price depends on
     check_confidence(confidence)
     own = any(value is not None for name, value in payment.items() if name not in _CURRENCIES)
     if own or not all(question.names_no_price for question in questions):
-        why, fix = "has one price for all", "name epsilon= or rho= once, or a price for each question"
+        why, fix = "has one price for all", write("name {epsilon=} or {rho=} once, or a price for each question")
         raise Refusal("The batch", why, fix, code="bad_price")
     if any(map(needs_delta, plans)):
-        why, fix = "has a question that needs a delta", "name a price and delta= for each question"
+        why, fix = "has a question that needs a delta", write("name a price and {delta=} for each question")
         raise Refusal("The batch", why, fix, code="bad_price")
     return price_together(questions, plans, read_price(payment.get("epsilon"), payment.get("rho")), catalog, rules)
 
@@ -120,7 +122,7 @@ def _with_finding(priced: Priced, part: Price, question: Question, catalog: Cata
 def _price_within(question: Question, plan: Plan, catalog: Catalog, confidence: float, rules: Rules) -> Priced:
     """The cheapest plan for an error. Its price sets the caps, and they the price: once around is near enough."""
     if question.weights:
-        why, fix = "say how a price is split, and error= finds that itself", "give one of them"
+        why, fix = write("say how a price is split, and {error=} finds that itself"), "give one of them"
         raise Refusal("The weights", why, fix, code="bad_weight")
     assert question.error is not None  # noqa: S101 - as the caller found
     try:
@@ -143,10 +145,11 @@ def check_confidence(confidence: float) -> None:
 def check_rows(rows: int | None) -> None:
     """Refuse what is no number of rows."""
     if rows is not None and (type(rows) is not int or not 1 <= rows <= LARGEST_GROUP):
-        shown = f"rows={rows}" if type(rows) is not int or abs(rows) <= LARGEST_GROUP else "rows="
-        raise Refusal(shown, "is not a whole number from 1 to 1e15", "write rows=1000", code="bad_rows")
+        shown = str(rows) if type(rows) is not int or abs(rows) <= LARGEST_GROUP else None
+        named, fix = Message(Option("rows", shown)), write("write {rows=1000}")
+        raise Refusal(named, "is not a whole number from 1 to 1e15", fix, code="bad_rows")
 
 
 def _no_price() -> Refusal:
-    why, fix = "needs exactly one price", "pay with one of epsilon=, rho= or error="
+    why, fix = "needs exactly one price", write("pay with one of {epsilon=}, {rho=} or {error=}")
     return Refusal("The question", why, fix, code="bad_price")

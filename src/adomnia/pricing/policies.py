@@ -6,6 +6,7 @@ from math import ceil, log, log1p
 
 from adomnia.catalog.model import Policy
 from adomnia.errors import Refusal
+from adomnia.messages.texts import write
 from adomnia.privacy.amounts import EPSILON_UNIT, round_down, round_up, show_down, show_up
 from adomnia.privacy.enclosures import sqrt_down
 from adomnia.privacy.events import Composed, Event, Pure
@@ -69,7 +70,7 @@ def terms(policy: Policy, account: Filter) -> Terms:
 def check_named(policy: Policy, named: bool) -> None:
     """Refuse a question that names its price (epsilon=, rho= or error=) where the policy sets it."""
     if named and sets_price(policy):
-        why, fix = f"is set by the policy {policy.name}", "leave epsilon=, rho= and error= out"
+        why, fix = f"is set by the policy {policy.name}", write("leave {epsilon=}, {rho=} and {error=} out")
         raise Refusal("The price", why, fix, code="policy_price")
 
 

@@ -8,6 +8,9 @@ from math import inf, isclose, isinf, isnan
 import numpy as np
 
 from adomnia.errors import Refusal
+from adomnia.messages.fixes import ASK_FIRST
+from adomnia.messages.references import Option
+from adomnia.messages.texts import Fix, Message, write
 from adomnia.methods.simulations import simulate_less
 from adomnia.methods.supposition import SUPPOSED_ROWS
 from adomnia.plans.descriptions import describe_term
@@ -23,9 +26,10 @@ from adomnia.statistics.contract import ResultTable, Statistic
 
 _LARGEST = 10**6 / EPSILON_UNIT  # no noise is left long before
 _PRIVATE = "depends on how many rows a group has, which is private"
-_ASK_FIRST = "ask for COUNT(*) of the same groups first, and give the least of them as rows="
+_ASK_FIRST = write("ask for COUNT(*) of the same groups first, and give the least of them as {rows=}")
 _OF_ALL_ROWS = "depends on how many rows there are in all, which is private"
-_SAY_ROWS = "ask for COUNT(*) of its rows first, and give it as rows="
+_SAY_ROWS = write("ask for COUNT(*) of its rows first, and give it as {rows=}")
+_NAME_PRICE = write("name a price instead: {epsilon=1}")
 _MANY = 10**9  # rows, of which no cell is empty
 _ROUNDED = 1e-6  # of an error, where doubles are rounded
 _USUAL = 2**36  # about 0.07, in units
@@ -45,8 +49,8 @@ class RowsNeeded(Refusal):
 
     def naming(self, question: str) -> Refusal:
         """The same, naming the question that would tell the rows."""
-        fix = f"ask {question} first, and give the least of its counts as rows="
-        return Refusal(self.what, self.why, fix, code=self.code)
+        fix = write("ask {question} first, and give the least of its counts as {rows=}", question=question)
+        return Refusal(self.what, self.why, Fix(fix, ASK_FIRST, sql=question), code=self.code)
 
 
 def price_for_error(plan: Plan, error: Number, confidence: float = 0.95, rows: int | None = None) -> tuple[Plan, Pure]:
@@ -58,17 +62,18 @@ def price_for_error(plan: Plan, error: Number, confidence: float = 0.95, rows: i
     try:
         within = float(positive(error, "price", "error"))
     except ValueError:
-        raise Refusal(f"error={error}", "is not a positive number", "write error=50", code="bad_price") from None
+        named, fix = Message(Option("error", str(error))), write("write {error=50}")
+        raise Refusal(named, "is not a positive number", fix, code="bad_price") from None
     if plan.view is not None:
         return plan, _price_of_method(plan, plan.view, within, confidence, rows)
     weights = []
     for term in dict.fromkeys(plan.terms):
         alone = replace(plan, outputs=(Output("", term),), order=(), having=None, weights=(), inner=())
         if _depends_on_others(alone, term):
-            why, fix = "depends on how the groups compare, which is private", "name a price instead: epsilon=1"
-            raise Refusal(f"error= for {_named(term, plan)}", why, fix, code="error_not_known")
+            why, fix = "depends on how the groups compare, which is private", _NAME_PRICE
+            raise Refusal(write("{error=} for {what}", what=_named(term, plan)), why, fix, code="error_not_known")
         if rows is None and _Search(alone, term, SUPPOSED_ROWS).depends_on_rows:
-            raise RowsNeeded(f"error= for {_named(term, plan)}")
+            raise RowsNeeded(write("{error=} for {what}", what=_named(term, plan)))
         weights.append((term, _Search(alone, term, rows or SUPPOSED_ROWS).least(within, confidence)))
     split = replace(plan, weights=tuple(weights))
     needed = weigh_starts(split)
@@ -123,7 +128,7 @@ def _find_least(suffices: Callable[[int], bool], *, exact: bool) -> int | None:
 
 def _too_small(within: float, what: str) -> Refusal:
     why, fix = "is less than any price can promise", "ask for a larger error"
-    return Refusal(f"error={within:g} for {what}", why, fix, code="error_too_small")
+    return Refusal(Message(Option("error", f"{within:g}"), f" for {what}"), why, fix, code="error_too_small")
 
 
 def _price_of_method(plan: Plan, view: TableView, within: float, confidence: float, rows: int | None) -> Pure:
@@ -145,7 +150,7 @@ def _price_of_method(plan: Plan, view: TableView, within: float, confidence: flo
     if isclose(half_width(one, _MANY), half_width(one, 2 * _MANY), rel_tol=_ROUNDED):
         rows = _MANY  # it does not depend on them, but for cells that are next to empty
     if rows is None:
-        raise Refusal(f"error= for {what}", _OF_ALL_ROWS, _SAY_ROWS, code="error_not_known")
+        raise Refusal(write("{error=} for {what}", what=what), _OF_ALL_ROWS, _SAY_ROWS, code="error_not_known")
 
     def suffices(units: int) -> bool:
         try:
@@ -163,13 +168,14 @@ def _choose_column(analysis: Statistic, view: TableView) -> str:
     """The column that an error is about: the one that is shown, or the first of several."""
     offered: tuple[str, ...] = getattr(analysis, "error_columns", ())
     if not offered:
-        why, fix = "depends on data, or its numbers have different units", "name a price instead: epsilon=1"
-        raise Refusal(f"error= for {analysis.name}", why, fix, code="error_not_known")
+        why, fix = "depends on data, or its numbers have different units", _NAME_PRICE
+        raise Refusal(write("{error=} for {what}", what=analysis.name), why, fix, code="error_not_known")
     shown = [column for _, column in view.columns]
     found = next((each for each in offered if each in shown), None)
     if found is None:
-        fix = f"select {' or '.join(offered)}, or name a price: epsilon=1"
-        raise Refusal(f"error= for {analysis.name}", "is about no column that is shown", fix, code="error_not_known")
+        fix = write("select {columns}, or name a price: {epsilon=1}", columns=" or ".join(offered))
+        what = write("{error=} for {what}", what=analysis.name)
+        raise Refusal(what, "is about no column that is shown", fix, code="error_not_known")
     return found
 
 

@@ -11,6 +11,8 @@ import numpy as np
 
 from adomnia.errors import Refusal
 from adomnia.mechanisms.quantiles import MOST_VALUES, TooManyValuesError
+from adomnia.messages.references import Option
+from adomnia.messages.texts import Message
 from adomnia.methods.simulations import simulate_less
 from adomnia.methods.supposition import SUPPOSED_ROWS
 from adomnia.noise.discrete import NotDrawableError
@@ -277,5 +279,5 @@ def _noise_size(measure: Measure) -> float:
     return float(min(step * steps, _BEYOND))
 
 
-def _amount(price: AnyPrice) -> str:
-    return f"{'rho' if isinstance(price, Concentrated) else 'epsilon'}={float(amount(price)):g}"
+def _amount(price: AnyPrice) -> Message:
+    return Message(Option("rho" if isinstance(price, Concentrated) else "epsilon", f"{float(amount(price)):g}"))

@@ -7,7 +7,7 @@ nothing that whoever asks could not compute from what they were given.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, isfinite, log10
 from typing import TYPE_CHECKING
@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from adomnia.errors import Refusal
+from adomnia.messages.fixes import PAY
+from adomnia.messages.references import Button, Option, Pay
+from adomnia.messages.texts import Fix, Message, join, write
 from adomnia.methods.supposition import SUPPOSED_ROWS
 from adomnia.plans.formulas import Formula, Grouping, Keyed, WindowFunction
 from adomnia.pricing.findings import total_price
@@ -55,7 +58,7 @@ class KnownRows:
     """How many rows a group has, or on average may have at most, and how that is known; `sure` if it is at all."""
 
     rows: int
-    how: str
+    how: str  # a Message where it names an answer
     sure: bool = True
 
 
@@ -68,20 +71,26 @@ class Verdict:
 
     output: str
     why: str
-    fix: str
+    fix: Fix
     sure: bool
 
-    def __str__(self) -> str:
-        return f"{self.output} {self.why}. To change that, {self.fix}."
+    def warning(self) -> Fix:
+        """What is said of a quote."""
+        return self._tell("would say")
 
-    def note(self) -> str:
+    def note(self) -> Fix:
         """The same of an answer that is there."""
-        return str(replace(self, why=self.why.replace("would say", "says", 1)))
+        return self._tell("says")
 
     def refusal(self) -> Refusal:
         """The same before it is paid."""
-        fix = f"{self.fix}, or take it all the same: anyway=True"
-        return Refusal(self.output, self.why, fix, code="vacuous")
+        all_the_same = Button("take it all the same", Option("anyway", True))
+        fix = Fix(self.fix + ", or " + Message(all_the_same), self.fix.action, **self.fix.facts)
+        return Refusal(self.output, "would say " + self.why, fix, code="vacuous")
+
+    def _tell(self, says: str) -> Fix:
+        text = Message(f"{self.output} {says} ", self.why, ". To change that, ", self.fix, ".")
+        return Fix(text, self.fix.action, **self.fix.facts)
 
 
 def judge(
@@ -198,14 +207,14 @@ def _shape(statistic: Statistic) -> tuple[object, ...] | None:
     return None
 
 
-def _find_price(looks: list[_Look], rows: int, paid: Price) -> str:
-    """A multiple of the price at which every output would say something, rounded up; "" where none was found."""
+def _find_price(looks: list[_Look], rows: int, paid: Price) -> Pay | None:
+    """A multiple of the price at which every output would say something, rounded up; None where none was found."""
     try:
         times = next(each for each in _doubled(1) if not _is_any_vacuous(looks, each, rows))
     except (StopIteration, ValueError, Refusal):
-        return ""
+        return None
     price = paid * times
-    return f"{'epsilon' if isinstance(price, Pure) else 'rho'}={_two_digits(float(amount(price)))}"
+    return Pay("epsilon" if isinstance(price, Pure) else "rho", _two_digits(float(amount(price))))
 
 
 def _find_rows(looks: list[_Look], rows: int) -> int | None:
@@ -221,13 +230,16 @@ def _verdict(look: _Look, looks: list[_Look], known: KnownRows, paid: Price, *, 
     limits, (lower, upper) = look.limits(known.rows), look.interval(1, known.rows)
     error = f"{float(f'{(upper - lower) / 2:.3g}'):,.12g}" if isfinite(upper - lower) else "anything"
     could = f"{limits[0]:,.10g} to {limits[1]:,.10g}"
-    rows = f"{known.rows:,} row{'s' if known.rows > 1 else ''}{' a group' if grouped else ''}, {known.how}"
-    why = f"would say almost nothing: off by up to {error}, where it could be {could} ({rows})"
+    rows = f"{known.rows:,} row{'s' if known.rows > 1 else ''}{' a group' if grouped else ''}, "
+    nothing = f"almost nothing: off by up to {error}, where it could be {could}"
+    why = Message(f"{nothing} ({rows}", known.how, ")")
     price, enough = _find_price(looks, known.rows, paid), _find_rows(looks, known.rows) if grouped else None
-    ways = [f"pay {price}"] if price else []
-    ways += [f"ask for coarser groups, of about {enough:,} rows or more"] if enough else []
-    ways += [] if known.sure else ["say with rows= how many rows there are"]
-    return Verdict(look.name, why, ", or ".join(ways) or "ask for fewer outputs or groups", known.sure)
+    ways = [] if price is None else [Message(price)]
+    ways += [Message(f"ask for coarser groups, of about {enough:,} rows or more")] if enough else []
+    ways += [] if known.sure else [write("say {with rows=} how many rows there are")]
+    fix = join(", or ", ways) if ways else "ask for fewer outputs or groups"
+    paying = {} if price is None else {"currency": price.currency, "amount": price.amount}
+    return Verdict(look.name, why, Fix(fix, PAY if price else "", **paying), known.sure)
 
 
 def _limits(statistic: Statistic, rows: int) -> tuple[float, float] | None:

@@ -6,6 +6,8 @@ from fractions import Fraction
 
 from adomnia.catalog.model import Catalog
 from adomnia.errors import Refusal
+from adomnia.messages.references import Option
+from adomnia.messages.texts import Message
 from adomnia.plans.plan import Plan
 from adomnia.pricing.questions import PlannedQuestion
 from adomnia.privacy.amounts import Number, positive
@@ -46,6 +48,7 @@ def _read_weight(name: str, weight: Number) -> Fraction:
         exact = Fraction(0)
     if not 1 / _HEAVIEST <= exact <= _HEAVIEST:
         why = f"is {weight}, which is not a positive number from 1e-9 to 1e9"
-        raise Refusal(f"The weight of {name}", why, f'write weights={{"{name}": 2}}', code="bad_weight")
+        fix = Message("write ", Option("weights", ((name, "2"),)))
+        raise Refusal(f"The weight of {name}", why, fix, code="bad_weight")
     # Proportions need no more digits, and parts of a price with thousands of them would fill ledgers.
     return exact if exact.denominator <= _FINEST else Fraction(round(exact * _HEAVIEST)) / _HEAVIEST

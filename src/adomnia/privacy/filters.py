@@ -12,6 +12,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from adomnia.errors import Refusal
+from adomnia.messages.references import Setting
+from adomnia.messages.texts import Message
 from adomnia.privacy.amounts import (
     DELTA_UNIT,
     EPSILON_UNIT,
@@ -29,8 +31,6 @@ from adomnia.privacy.losses import Loss, loss
 
 if TYPE_CHECKING:
     from adomnia.privacy.events import Event
-
-__all__ = ["Branches", "Budget", "Filter", "Left", "Spent"]
 
 
 class Units(NamedTuple):
@@ -211,7 +211,7 @@ class Filter:
             return Refusal(
                 what=f"A spend of {_amount(cost)}",
                 why="is not pure, and this budget takes only pure spends",
-                fix="pay with epsilon (Laplace noise), or have the owner set approximate = true in [budget]",
+                fix=Message("pay with epsilon (Laplace noise), or ", Setting("approximate")),
             )
         left = self.left()
         remaining = f"epsilon {show_down(left.epsilon)} or rho {show_down(left.rho)}"

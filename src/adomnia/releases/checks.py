@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from adomnia.catalog.model import is_name
 from adomnia.errors import Refusal
+from adomnia.messages.texts import write
 from adomnia.methods.registry import METHODS, find_method
 from adomnia.pricing.policies import sets_price
 from adomnia.sql.methods.calls import find_call, name_of
@@ -16,8 +17,6 @@ from adomnia.sql.reading.refusals import refusal
 
 if TYPE_CHECKING:
     from adomnia.catalog.model import Analyst
-
-__all__ = ["check_maker", "check_release", "check_release_name", "taken_name"]
 
 
 def check_release_name(name: str) -> None:
@@ -49,13 +48,12 @@ def check_maker(maker: Analyst | None) -> None:
         return
     if not maker.publish:
         why = f"may not be published by {maker.name}: what everybody reads is paid from the dataset's budget"
-        fix = (
-            f"buy it for yourself (private=True), or have the owner write publish = true under [analysts.{maker.name}]"
-        )
+        publish = f"have the owner write publish = true under [analysts.{maker.name}]"
+        fix = write("buy it for yourself ({private=True}), or {publish}", publish=publish)
         raise Refusal("A release", why, fix, code="may_not_publish")
     if sets_price(maker.policy):
         why = f"cannot be priced by the policy {maker.policy.name}, which is about the budget of {maker.name} alone"
-        fix = "buy it for yourself (private=True), or have the owner publish it"
+        fix = write("buy it for yourself ({private=True}), or have the owner publish it")
         raise Refusal("A release for everybody", why, fix, code="policy_price")
 
 

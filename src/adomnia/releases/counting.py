@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from adomnia.distributions.fieller import NoisyPair
+from adomnia.distributions.margins import margin
 from adomnia.errors import Refusal
+from adomnia.mechanisms.interval import find_alpha
 from adomnia.plans.intervals import around
 from adomnia.privacy.scans import NonNull, Total
 from adomnia.releases.levels import Levels
-from adomnia.releases.reach import NoisyPair, count_deviations
 from adomnia.releases.rows import RowCounts
 from adomnia.releases.selection import MOST_CELLS, CellGroups, Selector, Weights, spread
 from adomnia.releases.tables import AttributeTable
@@ -131,7 +133,7 @@ class _PlanReader:
         half = self._product.step * _least_weight(weights) / 2
 
         def interval(confidence: float, cells: int) -> Bounds:
-            reach = count_deviations(self._product.tails, confidence, cells) * error + half
+            reach = self._find_margin(confidence, cells) * error + half
             return around(values, (measured + constant - reach, measured + constant + reach))
 
         limits = (0.0, inf) if constant >= 0 and float(weights.values.min(initial=0.0)) >= 0 else None
@@ -153,7 +155,7 @@ class _PlanReader:
         values = _divide(*shown, limits, counted=counted)
 
         def interval(confidence: float, cells: int) -> Bounds:
-            bounds = pair.bound_ratio(count_deviations(self._product.tails, confidence, cells))
+            bounds = pair.bound_ratio(self._find_margin(confidence, cells))
             lower, upper = bounds if limits is None else (np.clip(end, *limits) for end in bounds)
             return around(values, (lower, upper))
 
@@ -164,6 +166,11 @@ class _PlanReader:
             limits=limits,
             coarsen=lambda axes: self._build_ratio(groups.coarsen(axes), above, below, counted=counted),
         )
+
+    def _find_margin(self, confidence: float, cells: int) -> float:
+        """How many standard deviations hold all of so many sums at once, however they depend on each other."""
+        tails = self._product.tails
+        return margin(tails, find_alpha(confidence, cells, "any" if tails == "laplace" else "independent"))
 
     def _measure_pair(self, groups: CellGroups, above: Weights, below: Weights) -> NoisyPair:
         """Both sums; their covariance follows from the variance of their difference, of which noise is a sum too."""

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog
     from adomnia.privacy.events import Event
 
-__all__ = ["describe_guarantee", "hash_catalog", "name_method"]
-
 _USUAL_DELTA = Fraction(1, 10**9)  # where the dataset has none to tell a guarantee at
 
 

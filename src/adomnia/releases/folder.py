@@ -43,18 +43,6 @@ if TYPE_CHECKING:
 
     ReadFile = Callable[[str, int], bytes]  # the content of a file, or a Refusal
 
-__all__ = [
-    "FILES",
-    "FORMAT",
-    "SUMMARY",
-    "read_files",
-    "read_folder",
-    "read_summary",
-    "save_folder",
-    "write_contents",
-    "write_folder",
-]
-
 FORMAT = 1
 SUMMARY = "release.json"
 _TABLE, _SHEET, _INTEGERS, _NUMBERS, _README = (

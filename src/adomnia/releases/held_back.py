@@ -17,10 +17,9 @@ from scipy.special import log_ndtr
 from adomnia.releases.quality_report import HeldBackTable
 
 if TYPE_CHECKING:
+    from adomnia.mechanisms.contract import Tails
     from adomnia.statistics.contract import Floats
-    from adomnia.statistics.products import Product, Tails
-
-__all__ = ["CellNoise", "choose_held_back", "compare_table"]
+    from adomnia.statistics.products import Product
 
 _MOST_LOOKED = 100_000  # sets of columns that are looked at
 _MOST_CELLS = 100_000  # of a table that is held back

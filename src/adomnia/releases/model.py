@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from adomnia.releases.quality_report import Quality
     from adomnia.statistics.products import Attribute, Product
 
-__all__ = ["Release", "describe_levels"]
-
 _SHOWN_LEVELS = 6  # of a column
 
 

@@ -11,8 +11,6 @@ from adomnia.tables import TextTable
 if TYPE_CHECKING:
     from adomnia.releases.model import Release
 
-__all__ = ["ReleaseList", "describe_release"]
-
 _HEADINGS = ("Release", "Method", "Columns", "Paid", "Made by", "Version", "Read by")
 
 

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
+from adomnia.mechanisms.contract import Tails
 from adomnia.releases.registry import read_estimates, write_estimates
-from adomnia.statistics.products import Attribute, Product, Sort, Tails
+from adomnia.statistics.products import Attribute, Product, Sort
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from adomnia.statistics.products import Places
-
-__all__ = ["MOST_COLUMNS", "MOST_LEVELS", "from_plain", "read_attributes", "to_plain", "write_attributes"]
 
 MOST_COLUMNS = 64
 MOST_LEVELS = 100_000  # of a column

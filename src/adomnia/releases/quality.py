@@ -19,11 +19,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from adomnia.mechanisms.contract import Tails
     from adomnia.releases.model import Release
     from adomnia.statistics.contract import Floats
-    from adomnia.statistics.products import Product, Tails
-
-__all__ = ["assess_release", "count_published"]
+    from adomnia.statistics.products import Product
 
 _MOST_CELLS = 10**6  # of a table that is looked at
 _ALL_CELLS = 2 * 10**7  # of all of them

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
 
-__all__ = ["HeldBackTable", "Quality", "TableQuality"]
-
 _HEADINGS = ("columns", "cells", "measured", "off the measurements", "noise alone", "rough cells")
 _HELD_BACK = ("held back", "cells", "off by, with noise", "at least", "at most", "error of a cell")
 _PERCENT = "off by, %"

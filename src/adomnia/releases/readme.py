@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from adomnia.releases.model import Release
     from adomnia.statistics.products import Attribute
 
-__all__ = ["write_readme"]
-
 _SHOWN = 8  # values of a column
 
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from adomnia.releases.model import Release
     from adomnia.statistics.products import Attribute
 
-__all__ = ["FOLDER", "ReleaseEntry", "ReleaseStore"]
-
 FOLDER = "releases"  # in that of index and ledger
 _OPEN = 8  # releases that stay in memory
 _OWN = ".own"  # the folder of an analyst: no release can be called that

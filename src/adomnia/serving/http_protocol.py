@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Callable
 
-__all__ = ["BoundedHttpProtocol"]
-
 HEAD_BYTES = 32 * 1024
 HEAD_SECONDS = 10.0
 _REQUEST_LINE = len("  HTTP/1.1\r\n\r\n")  # around method and address, with the empty line that ends the head

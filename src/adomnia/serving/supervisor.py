@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from adomnia.api.running.logs import Logs
     from adomnia.api.settings import Settings
 
-__all__ = ["CUT_SHORT", "ENDED", "StartCallbacks", "Supervisor"]
-
 WORKER = ("-m", "adomnia.serving.start_worker")
 MOST_DEATHS = 10
 DEATH_SECONDS = 60.0

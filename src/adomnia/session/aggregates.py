@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, cast
 
 from adomnia.errors import Refusal
+from adomnia.messages.texts import write
 from adomnia.pricing.questions import Payment
 from adomnia.sql.reading.refusals import shorten
 from adomnia.sql.reading.select_builder import bracket, require_column, require_name
@@ -114,7 +115,7 @@ class Aggregates:
 def write_outputs(wanted: Mapping[str, Wanted]) -> str:
     """The outputs of a question in SQL, in their order."""
     if not wanted:
-        raise Refusal("agg()", "asks for nothing", 'name an output: agg(n="count", epsilon=0.5)', code="empty")
+        raise Refusal("agg()", "asks for nothing", write('name an output: agg(n="count", {epsilon=0.5})'), code="empty")
     return ", ".join(f"{_write_aggregate(each)} AS {require_name(name)}" for name, each in wanted.items())
 
 

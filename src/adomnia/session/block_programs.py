@@ -14,6 +14,8 @@ from adomnia.asking.batch import choose_request_id
 from adomnia.curator.block_results import BlockSummary, Kind, sum_up_blocks
 from adomnia.curator.paying import PaymentRequest
 from adomnia.errors import Refusal
+from adomnia.messages.references import Option
+from adomnia.messages.texts import Message, write
 from adomnia.plans.canonical import canonical
 from adomnia.plans.columns import ValueColumn
 from adomnia.pricing.payment import check_confidence
@@ -81,8 +83,8 @@ class BlockProgram:
         """Refuse a function that makes no number of made-up rows: before anything is paid, and from public facts."""
         if isnan(self.run(made_up)):
             why = f"makes no number of {len(made_up)} made-up rows: it raises, returns another thing, or is too slow"
-            fix = "call it on rows of own.mock(), import what it needs before, raise time_limit_seconds, or anyway=True"
-            raise Refusal("The function", why, fix, code="no_number")
+            fix = "call it on rows of own.mock(), import what it needs before, raise time_limit_seconds, or "
+            raise Refusal("The function", why, fix + write("{anyway=True}"), code="no_number")
 
     @property
     def summary(self) -> BlockSummary:
@@ -95,9 +97,10 @@ class BlockProgram:
         try:
             check_drawable(measure, measure.price)
         except Refusal as refusal:
-            what = f"At half of epsilon={show_up(self.price.epsilon)}, which results of blocks are asked at,"
+            half = Option("epsilon", show_up(self.price.epsilon))
+            what = Message("At half of ", half, ", which results of blocks are asked at,")
             why = f"{refusal.what} {refusal.why}"
-            raise Refusal(what, why, f"{refusal.fix}, and pass twice that", code=refusal.code) from None
+            raise Refusal(what, why, refusal.fix + ", and pass twice that", code=refusal.code) from None
 
     def compute(self, frame: pa.Table, person: str | None, bits: Bits) -> NDArray[np.float64]:
         """The results of all blocks of a table, whose people are drawn into them anew."""

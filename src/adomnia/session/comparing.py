@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from adomnia.session.contract import Session
     from adomnia.session.own import OwnSession
 
-__all__ = ["ComparedValue", "Comparison", "compare_answers"]
-
 _TABLE = "data"  # what `protect` calls one table
 _BUDGET = 10**6
 # Rows that are public already need no noise: the first of these at which some can be drawn.

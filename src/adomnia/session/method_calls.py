@@ -11,6 +11,8 @@ from inspect import Signature
 from typing import TYPE_CHECKING, Any, cast
 
 from adomnia.errors import Refusal
+from adomnia.messages.fixes import guess
+from adomnia.messages.texts import write
 from adomnia.methods.registry import METHODS
 from adomnia.methods.signatures import describe_kind, plain_default
 from adomnia.session.aggregates import SqlOptions
@@ -80,7 +82,8 @@ def _define(method: Method) -> Callable[..., Answer]:
                 raise TypeError(f"{method.name}() got {name} twice.")
             if name not in names and name not in SqlOptions.__annotations__:
                 close = get_close_matches(name, [*names, *SqlOptions.__annotations__], n=1)
-                fix = f"did you mean {close[0]}?" if close else f"it takes {', '.join(names)}, and what sql() takes"
+                takes = write("it takes {names}, and what {sql()} takes", names=", ".join(names))
+                fix = guess(close) if close else takes
                 raise Refusal(f"{method.name}({shorten(name)}=)", "is not known", fix, code="unknown_argument")
         arguments |= {name: value for name, value in named.items() if name in names}
         options = {name: value for name, value in named.items() if name not in names}

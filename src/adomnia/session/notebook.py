@@ -7,9 +7,8 @@ from argparse import ArgumentParser
 from decimal import Decimal, InvalidOperation
 from typing import Any, NoReturn
 
-from adomnia.errors import Refusal, Unavailable
+from adomnia.errors import Refusal, Unavailable, render
 from adomnia.explaining.explanations import without_explain
-from adomnia.explaining.surfaces import reword
 from adomnia.messages.surfaces import Surface
 from adomnia.sql.reading.parameters import list_names
 
@@ -55,7 +54,7 @@ def ask_cell(line: str, cell: str, variables: dict[str, Any]) -> Any:  # noqa: A
     try:
         answer = ask(cell, **_list_options(asked, cell, variables))
     except (Refusal, Unavailable) as error:
-        told = reword(error, Surface.COMMAND_LINE)  # what was asked has options as a command line has
+        told = render(error, Surface.COMMAND_LINE)  # what was asked has options as a command line has
     else:
         if asked.output is not None:
             variables[asked.output] = answer

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 from adomnia.engines.limits import NO_MEMORY, USUAL
 from adomnia.engines.registry import load_engine
 from adomnia.errors import Refusal, Unavailable
+from adomnia.messages.references import Reference, Setting
 from adomnia.noise import SystemBits
 from adomnia.options import CONFIDENCE
 from adomnia.privacy.events import Pure
@@ -25,7 +26,6 @@ from adomnia.session.declared import Declared
 from adomnia.session.programs import check_platform
 from adomnia.session.progress import ProgressLine
 from adomnia.session.protect import OWNER, fingerprint, protect_tables
-from adomnia.session.python_words import in_python_words
 from adomnia.session.session import LocalSession
 
 if TYPE_CHECKING:
@@ -217,4 +217,10 @@ def _refuse_in_python() -> Iterator[None]:
     try:
         yield
     except Refusal as refusal:
-        raise in_python_words(refusal) from None
+        fix = refusal.fix.replace_references(_pass_to_protect)
+        raise Refusal(refusal.what, refusal.why, fix, refusal.position, code=refusal.code) from None
+
+
+def _pass_to_protect(named: Reference) -> Reference:
+    """What stands in a catalog is an argument of `protect` here."""
+    return replace(named, in_catalog=False) if isinstance(named, Setting) else named

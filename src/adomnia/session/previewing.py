@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from adomnia.session.contract import Session
     from adomnia.session.curator import Curator
 
-__all__ = ["MOST_ROWS", "add_previews", "name_preview", "preview_table", "publish_previews"]
-
 MOST_ROWS = 1000  # of a preview
 _LONGEST = 40  # letters of a table that are in the name of its preview
 _NOTHING = Left(Fraction(0), Fraction(0), Fraction(0))

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adomnia.distributions.margins import margin
 from adomnia.errors import Refusal
-from adomnia.methods.synthesis.cubes import count_deviations, list_labels
+from adomnia.methods.synthesis.cubes import list_labels
 from adomnia.methods.synthesis.planning import list_closure
 from adomnia.pricing.bills import format_cost
 from adomnia.pricing.questions import Question
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from adomnia.releases.quality_report import HeldBackTable, Quality
     from adomnia.session.answer import Answer
     from adomnia.session.contract import Session
-
-__all__ = ["assess_held_back"]
 
 _COUNT = "count"
 _STEP = 0.5  # by which intervals of whole counts are longer than their law says
@@ -118,7 +117,7 @@ def _read_noise(answer: Answer, noisy: np.ndarray, confidence: float) -> CellNoi
     tails = "gaussian" if answer.cost is not None and loss(answer.cost).epsilon is None else "laplace"
     ends = answer.interval(_COUNT, confidence)[-len(noisy) :]
     reach = min(upper - value for (_, upper), value in zip(ends, noisy.tolist(), strict=True))
-    return CellNoise(max(0.0, reach - _STEP) / count_deviations(1 - confidence, tails), tails, len(noisy))  # type: ignore[arg-type]
+    return CellNoise(max(0.0, reach - _STEP) / margin(tails, 1 - confidence), tails, len(noisy))  # type: ignore[arg-type]
 
 
 def _list_notes(session: Session, release: Release, answer: Answer, confidence: float) -> list[str]:

@@ -12,6 +12,7 @@ from adomnia.asking.sizes import measure_size
 from adomnia.asking.stored_answers import refuse_level
 from adomnia.errors import Refusal
 from adomnia.explaining.explanations import explain
+from adomnia.messages.texts import write
 from adomnia.options import CONFIDENCE
 from adomnia.pricing.effort import without_effort
 from adomnia.pricing.payment import check_confidence
@@ -58,7 +59,7 @@ def recall(asker: Asker, request_id: str, place: int, confidence: float | None) 
     kept = asker.find_kept(request_id)
     batch = None if kept is None or not kept.receipt.asked else Batch.from_text(kept.receipt.asked)
     if kept is None or batch is None or not 0 <= place < len(batch.questions):
-        fix = "take a request id and place that answers() lists"
+        fix = write("take a request id and place that {answers()} lists")
         raise Refusal(f"Request {request_id!r}", "has no answer of yours there", fix, code="unknown_answer")
     try:
         priced = asker.price_as_before(batch, kept.receipt)

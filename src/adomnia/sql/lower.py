@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from adomnia.catalog.model import Catalog
 from adomnia.errors import Refusal
+from adomnia.messages.texts import write
 from adomnia.plans.descriptions import describe
 from adomnia.plans.formulas import Order, Term, WindowFunction, count_nodes, walk
 from adomnia.plans.plan import Plan, RowFilter, RowLimit
@@ -72,7 +73,7 @@ def require_plan(question: Plan | PublicRows) -> Plan:
     if isinstance(question, Plan):
         return question
     what, why = "A question about public tables alone", "costs nothing and has no price"
-    raise Refusal(what, why, "ask it by itself, with sql()", (1, 1), code="public_table")
+    raise Refusal(what, why, write("ask it by itself, with {sql()}"), (1, 1), code="public_table")
 
 
 def plan_question(  # noqa: PLR0913 - all that a plan depends on
@@ -94,7 +95,7 @@ def plan_question(  # noqa: PLR0913 - all that a plan depends on
     if call is not None:
         if inference == "population":
             why, fix = "is said beside a method, which says it itself", "write inference => 'population' inside"
-            raise refusal("bad_inference", call, why, fix, 'inference="population"')
+            raise refusal("bad_inference", call, why, fix, write("{inference=population}"))
         return plan_method(select, call, catalog, confidence)
     draft = _draft(select, catalog, _Asked(finds, confidence, interval))
     if isinstance(draft, PublicRows):

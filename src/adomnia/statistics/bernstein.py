@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from adomnia.distributions.quotients import Noisy
 from adomnia.mechanisms.contract import Noise
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.polynomials import Polynomial, constant, variable
@@ -23,7 +24,6 @@ from adomnia.privacy.scans import Total
 from adomnia.privacy.vectors import LARGEST_ENTRY, Variable, Vector
 from adomnia.statistics.contract import Floats, Measured, Parts
 from adomnia.statistics.moments import rounding_of
-from adomnia.statistics.quotients import Noisy
 
 _NAMES = "xy"  # of the values
 _KEPT = 256  # vectors that are remembered: every question asks for its own several times

@@ -194,7 +194,7 @@ def tail(noise: Noise, x: float, weights: tuple[tuple[float, int], ...], scatter
     """
     if x <= 0:
         return 1.0
-    spread, (tails, scale) = sum(many * weight * weight for weight, many in weights), noise.continuous
+    spread, (tails, scale, _) = sum(many * weight * weight for weight, many in weights), noise.continuous
     if tails == "gaussian":
         return erfc(x / sqrt(2 * (spread * scale**2 + scatter))) / 2
     deviation = sqrt(2 * spread * scale**2 + scatter)

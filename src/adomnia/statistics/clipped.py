@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from adomnia.mechanisms.gaussian import DiscreteGaussian
+from adomnia.distributions.sums import round_noise
 from adomnia.messages.notes import Note, NoteTemplate
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Composed, Concentrated, Price
@@ -184,12 +184,10 @@ def _by_rows(aggregate: Aggregate) -> bool:
 
 
 def _in_units(measured: Measured) -> Measured:
-    """Parts rounded to whole units; the quarter added to the variance is more than rounding adds to the noise."""
-    assert isinstance(measured.noise, DiscreteGaussian)  # noqa: S101 - as bought
-    noise = DiscreteGaussian(measured.noise.variance / CLIPPED_PARTS**2 + Fraction(1, 4))
+    """Parts rounded to whole units."""
     values = measured.values.copy()
     values[...] = (measured.values + CLIPPED_PARTS // 2) // CLIPPED_PARTS  # an array again, also where it has no axes
-    return Measured(values, noise, (measured, None))
+    return Measured(values, round_noise(measured.noise, CLIPPED_PARTS), (measured, None))
 
 
 def _shortest(way: _Way, profile: Measured) -> _Length:
@@ -227,8 +225,7 @@ def _told(lengths: dict[_Way, _Length]) -> Note | None:
 
 def _contributions(profile: Measured) -> Contributions:
     """What a profile shows: at level j are the lengths of which the square is at least 2**j and below 2**(j + 1)."""
-    assert isinstance(profile.noise, DiscreteGaussian)  # noqa: S101 - as bought
-    levels, deviation = len(profile.values), sqrt(profile.noise.variance)
+    levels, deviation = len(profile.values), profile.noise.continuous.deviation
     unseen = deviation * NormalDist().inv_cdf(1 - _UNSEEN / levels)
     people = (float(found) if found >= unseen else 0.0 for found in profile.values)
     edges = (0, *(isqrt(2 ** (level + 1) - 2) + 1 for level in range(levels)))

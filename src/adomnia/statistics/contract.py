@@ -48,12 +48,23 @@ class Measure:
         find = _calibrate if isinstance(self.query.aggregate, Distances) else _find_mechanism
         return find(self.query, self.price, self.by)
 
+    @property
+    def noise(self) -> Noise:
+        """What the mechanism adds to the exact integers."""
+        return _require_noise(self.mechanism)
+
 
 def _calibrate(query: Query, price: AnyPrice, by: str) -> Numeric:
     if not by and isinstance(price, Approximate):
         raise TypeError("Measure price with a delta must name the mechanism that it buys, got none.")
     kind = {**NUMERIC, **EARLIER}[by] if by else find_noise(price)  # type: ignore[arg-type]  # as told above
     return kind.for_query(query, price)
+
+
+def _require_noise(mechanism: Numeric) -> Noise:
+    if not hasattr(mechanism, "interval"):
+        raise TypeError(f"{type(mechanism).__name__} chooses, and adds no noise.")
+    return cast("Noise", mechanism)
 
 
 _find_mechanism = lru_cache(maxsize=64)(_calibrate)  # equal measures are asked for again and again by a question
@@ -77,10 +88,8 @@ class Measured:
 
     @property
     def noise(self) -> Noise:
-        """The law of the noise, where the mechanism added some to the exact integers."""
-        if not hasattr(self.mechanism, "interval"):
-            raise TypeError(f"{type(self.mechanism).__name__} chooses, and has no noise to tell the law of.")
-        return cast("Noise", self.mechanism)
+        """What the mechanism added to the exact integers."""
+        return _require_noise(self.mechanism)
 
     @cached_property
     def entries(self) -> tuple["Measured", ...]:

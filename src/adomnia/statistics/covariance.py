@@ -6,6 +6,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar, Self
 
+from adomnia.distributions.quotients import Quotient
 from adomnia.privacy.queries import Query
 from adomnia.privacy.scans import Aggregate, NonNull, Total
 from adomnia.statistics.centred import plain_total
@@ -21,7 +22,6 @@ from adomnia.statistics.moments import (
     width,
 )
 from adomnia.statistics.one_round import OneRound
-from adomnia.statistics.quotients import Quotient
 
 COVARIANCES = ("COVAR_POP", "COVAR_SAMP")
 

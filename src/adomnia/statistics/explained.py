@@ -13,9 +13,7 @@ from itertools import combinations_with_replacement
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.mechanisms.contract import Noise
-from adomnia.statistics.contract import Bounds, Floats
-from adomnia.statistics.quotients import (
+from adomnia.distributions.quotients import (
     USUAL,
     Noisy,
     Quotient,
@@ -26,7 +24,9 @@ from adomnia.statistics.quotients import (
     solve_in_blocks,
     widen,
 )
-from adomnia.statistics.ratios import left_open_by
+from adomnia.mechanisms.contract import Noise
+from adomnia.mechanisms.interval import find_alpha
+from adomnia.statistics.contract import Bounds, Floats
 
 _CLEAR = 0.5  # how large the noise of a variance may be beside it where a correlation is taken for a quotient
 _TRIED = np.linspace(-1.0, 1.0, 65)
@@ -53,29 +53,29 @@ class Explained:
 
     def bounds(self, confidence: float, cells: int) -> Bounds:
         """The least and the greatest correlation in each cell that explains what was seen."""
-        left_open = left_open_by(confidence, cells)
+        alpha = find_alpha(confidence, cells)
 
         def solve(rows: Noisy, x: Noisy, both: Noisy, y: Noisy) -> Bounds:
-            return Explained(rows, x, both, y, self.noises)._solve(left_open)
+            return Explained(rows, x, both, y, self.noises)._solve(alpha)
 
         return solve_in_blocks(solve, (self.rows, self.x, self.both, self.y))
 
-    def _solve(self, left_open: float) -> Bounds:
+    def _solve(self, alpha: float) -> Bounds:
         """The same all at once."""
-        hidden = find_lost((self.rows,), self.noises, left_open)
-        lower, upper = map(np.array, self._quotient.bounds_where(hidden, left_open))
+        hidden = find_lost((self.rows,), self.noises, alpha)
+        lower, upper = map(np.array, self._quotient.bounds_where(hidden, alpha))
         # By the usual noise, whatever is asked for: else a surer interval could be the narrower one.
         usual = find_lost((self.x, self.y), self.noises, USUAL)
         unclear = (usual > _CLEAR) & (hidden < 1)
         if unclear.any():
-            lost = usual if left_open >= USUAL else find_lost((self.x, self.y), self.noises, left_open)
-            wider = 1 + _BENT * (widen(lost, left_open) - 1)
-            lower[unclear], upper[unclear] = self._try_all(unclear, wider * self._reach_in_spreads(left_open))
+            lost = usual if alpha >= USUAL else find_lost((self.x, self.y), self.noises, alpha)
+            wider = 1 + _BENT * (widen(lost, alpha) - 1)
+            lower[unclear], upper[unclear] = self._try_all(unclear, wider * self._reach_in_spreads(alpha))
         return np.minimum(lower, self.values), np.maximum(upper, self.values)
 
-    def _reach_in_spreads(self, left_open: float) -> Floats:
+    def _reach_in_spreads(self, alpha: float) -> Floats:
         """How many times its spread the noise of one of the sums reaches at most."""
-        return np.asarray((reach_of_each(self._sums, self.noises, left_open) / self._spreads).max(axis=0))
+        return np.asarray((reach_of_each(self._sums, self.noises, alpha) / self._spreads).max(axis=0))
 
     def _try_all(self, cells: NDArray[np.bool_], limits: Floats) -> Bounds:
         """The ends of the correlations whose nearest explanation is not too far away."""

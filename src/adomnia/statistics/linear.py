@@ -6,10 +6,11 @@ from math import ceil, lcm
 
 import numpy as np
 
+from adomnia.distributions.combinations import farthest
+from adomnia.distributions.ratios import critical_value
 from adomnia.mechanisms.contract import Noise
-from adomnia.statistics.combinations import farthest
+from adomnia.mechanisms.interval import find_alpha
 from adomnia.statistics.contract import Bounds, Estimate, Parts
-from adomnia.statistics.ratios import critical_value, left_open_by
 from adomnia.statistics.scaled import times
 
 
@@ -36,14 +37,14 @@ def reach_of(parts: Parts, confidence: float, cells: int) -> Fraction:
         return abs(factor) * measured.noise.interval(confidence, cells).half_width
     if len(parts) > 2:
         noises = tuple(measured.noise for measured, _ in parts)
-        return _reach_of_many(noises, tuple(float(factor) for _, factor in parts), left_open_by(confidence, cells))
+        return _reach_of_many(noises, tuple(float(factor) for _, factor in parts), find_alpha(confidence, cells))
     (x, unit), (y, factor) = sorted(parts, key=lambda part: abs(part[1]))
     ratio = abs(factor / unit)
-    limit = critical_value(x.noise, y.noise, float(ratio), left_open_by(confidence, cells))  # type: ignore[arg-type]
+    limit = critical_value(x.noise, y.noise, float(ratio), find_alpha(confidence, cells))  # type: ignore[arg-type]
     # Where the sum is whole, it stays below the limit only if it is at most the integer below it.
     return abs(unit) * (ceil(limit) - 1 if ratio.denominator == 1 else Fraction(limit))
 
 
 @lru_cache(maxsize=256)  # the same for every question about one value at one price
-def _reach_of_many(noises: tuple[Noise, ...], factors: tuple[float, ...], left_open: float) -> Fraction:
-    return Fraction(float(farthest(noises, [np.asarray(factor) for factor in factors], left_open)))
+def _reach_of_many(noises: tuple[Noise, ...], factors: tuple[float, ...], alpha: float) -> Fraction:
+    return Fraction(float(farthest(noises, [np.asarray(factor) for factor in factors], alpha)))

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.distributions.ratios import ratio_bounds
 from adomnia.privacy.expressions import Expression
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
@@ -16,7 +17,6 @@ from adomnia.statistics.centred import distances_and_values, plain_total
 from adomnia.statistics.contract import Bounds, Derivation, Estimate, Floats, Measured
 from adomnia.statistics.one_round import OneRound
 from adomnia.statistics.presence import part_query, with_value
-from adomnia.statistics.ratios import ratio_bounds
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from typing import Protocol, Self
 
 import numpy as np
 
+from adomnia.distributions.quotients import Noisy
 from adomnia.mechanisms.contract import Noise
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Expression, Literal, call, number
@@ -18,7 +19,6 @@ from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.scans import Aggregate, Total
 from adomnia.statistics.contract import Floats, Measured
-from adomnia.statistics.quotients import Noisy
 
 ROWS = "rows"  # their number, among sums that are named by the letters of what is multiplied in them
 

@@ -14,12 +14,10 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from adomnia.mechanisms.contract import Tails
     from adomnia.privacy.keys import Label
 
-__all__ = ["Attribute", "LinearRelease", "Places", "Product", "Sort", "Tails", "WeightedRelease"]
-
 Places: TypeAlias = NDArray[np.integer]
-Tails: TypeAlias = Literal["gaussian", "laplace"]  # of which noise estimates are sums
 Sort: TypeAlias = Literal["text", "boolean", "integer", "number", "date"]
 
 
@@ -76,7 +74,8 @@ class Product:
     """What is published: what counts follow from, and rows, one line each with the place of a value in every column.
 
     A release has estimates, rows, or both; where it has both, rows answer and estimates say how far off. `tables` are
-    whole numbers that are not negative and agree with each other, by the places of their columns. `about` says how it
+    whole numbers that are not negative and agree with each other, by the places of their columns. `tails` says of which
+    noise estimates are sums. `about` says how it
     was made, in plain data. `step` is what estimated counts are multiples of, 0 if they are any numbers: intervals are
     longer by half of it, because noise in whole steps that lies on an end is missed as a whole.
     """

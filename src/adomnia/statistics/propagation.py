@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.statistics.combinations import deviation_of, farthest
+from adomnia.distributions.combinations import farthest
 from adomnia.statistics.contract import Bounds, Floats, Measured
 
 _ROUNDS = 2  # of the search for an end
@@ -45,7 +45,7 @@ class Propagation:
     compute: Callable[[Sequence[Floats], Mapping[int, Floats]], Computed]
     limits: Sequence[tuple[float, float]] = ()  # of the terms
 
-    def bounds(self, left_open: float) -> tuple[Bounds, NDArray[np.bool_]]:
+    def bounds(self, alpha: float) -> tuple[Bounds, NDArray[np.bool_]]:
         """Bounds that leave so much open in each cell, and where they mean something."""
         seen = [np.asarray(measured.values, dtype=np.float64) for measured in self.sums]
         arrays = np.broadcast_arrays(*seen, *self.roundings)
@@ -53,21 +53,21 @@ class Propagation:
         found = np.empty((3, cells.shape[1]))
         for start in range(0, cells.shape[1], _TOGETHER):
             some = slice(start, start + _TOGETHER)
-            found[:, some] = _Cells(self, cells[:, some], left_open).bounds()
+            found[:, some] = _Cells(self, cells[:, some], alpha).bounds()
         lower, upper, clear = (each.reshape(shape) for each in found)
         return (lower, upper), clear > 0
 
     @cached_property
     def deviations(self) -> Floats:
         """Of the noise of each sum."""
-        return np.array([deviation_of(measured.noise) for measured in self.sums])
+        return np.array([measured.noise.continuous.deviation for measured in self.sums])
 
 
 class _Cells:
     """Some of the cells. Points are arrays: sums and roundings first, then whatever is tried at once, cells last."""
 
-    def __init__(self, function: Propagation, cells: Floats, left_open: float) -> None:
-        self._function, self._left_open = function, left_open
+    def __init__(self, function: Propagation, cells: Floats, alpha: float) -> None:
+        self._function, self._alpha = function, alpha
         self._noises = [measured.noise for measured in function.sums]
         self._deviations = function.deviations[:, None, None]
         seen, self._rounded = cells[: len(self._noises)], cells[len(self._noises) :]
@@ -133,7 +133,7 @@ class _Cells:
     def _farthest_moves(self, slopes: Floats) -> Floats:
         """From a point along the slopes, as far as the noise of the linear function that has them may be."""
         of_sums = slopes[: len(self._noises)]
-        weighed, reach = self._weigh(slopes), farthest(self._noises, list(of_sums), self._left_open)
+        weighed, reach = self._weigh(slopes), farthest(self._noises, list(of_sums), self._alpha)
         size = (weighed * self._deviations * of_sums).sum(axis=0)
         moves = weighed * self._deviations * (reach / np.where(size > 0, size, 1.0))
         return np.concatenate([moves, np.sign(slopes[len(self._noises) :]) * self._rounded[:, None]])

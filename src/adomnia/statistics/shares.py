@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from adomnia.distributions.ratios import ratio_bounds
 from adomnia.statistics.contract import Bounds, Measured
-from adomnia.statistics.ratios import ratio_bounds
 
 
 def share_bounds(part: Measured, rest: Measured, confidence: float, cells: int) -> Bounds:

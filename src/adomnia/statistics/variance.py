@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.distributions.quotients import Quotient
 from adomnia.privacy.queries import Query
 from adomnia.privacy.scans import Aggregate, NonNull
 from adomnia.statistics.centred import plain_total
@@ -21,7 +22,6 @@ from adomnia.statistics.moments import (
     width,
 )
 from adomnia.statistics.one_round import OneRound
-from adomnia.statistics.quotients import Quotient
 
 VARIANCES = ("VAR_POP", "VAR_SAMP", "STDDEV_POP", "STDDEV_SAMP")
 

@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
+from adomnia.distributions.projections import project
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
-
-__all__ = ["Estimates", "Inference", "Support", "check_inference"]
 
 # About those who answered, or about the population that they are an independent sample of.
 Inference: TypeAlias = Literal["data", "population"]
@@ -114,16 +113,16 @@ class Estimates:
         check_inference(inference)
         if not 0 < confidence < 1:
             raise ValueError(f"Estimates confidence must be > 0 and < 1, got {confidence}.")
-        left_open = (1 - confidence) / (self._statements if together else 1)
+        alpha = (1 - confidence) / (self._statements if together else 1)
         find = find_data_bounds if inference == "data" else find_population_bounds
         pairs = zip(self.laws, self.supported, strict=True)
         return tuple(
-            find(supported, self.people, (float(law.kept), float(law.raised)), left_open) for law, supported in pairs
+            find(supported, self.people, (float(law.kept), float(law.raised)), alpha) for law, supported in pairs
         )
 
     def project(self) -> tuple[float, ...]:
         """The nearest shares that are not negative and add up to one: post-processing, and biased where it moves."""
-        return project_onto_simplex([float(share) for share in self.shares])
+        return tuple(project(np.array(self.shares, dtype=np.float64), np.ones(())).tolist())
 
     @property
     def _statements(self) -> int:
@@ -139,22 +138,7 @@ def check_inference(inference: str) -> None:
         raise ValueError(f"inference must be 'data' or 'population', got {inference!r}.")
 
 
-def project_onto_simplex(shares: Sequence[float]) -> tuple[float, ...]:
-    """The nearest point, by Euclid's distance, whose coordinates are >= 0 and sum to 1 (Duchi et al. 2008, figure 1).
-
-    >>> project_onto_simplex([0.75, 0.5, -0.25])
-    (0.625, 0.375, 0.0)
-    """
-    values = np.asarray(shares, dtype=np.float64)
-    falling = np.sort(values)[::-1]
-    surplus = (np.cumsum(falling) - 1) / np.arange(1, len(values) + 1)
-    shift = surplus[np.flatnonzero(falling > surplus)[-1]]
-    return tuple(float(value) for value in np.maximum(values - shift, 0.0))
-
-
-def find_population_bounds(
-    supported: int, people: int, law: tuple[float, float], left_open: float
-) -> tuple[float, float]:
+def find_population_bounds(supported: int, people: int, law: tuple[float, float], alpha: float) -> tuple[float, float]:
     """The shares of a population under which so many supporting reports are not too rare.
 
     >>> low, high = find_population_bounds(300, 1000, (0.75, 0.25), 0.05)
@@ -170,19 +154,19 @@ def find_population_bounds(
     def above(share: float) -> float:
         return 1 - _mid_below(few, people, raised + share * (kept - raised))
 
-    return 1 - _halve(lambda rest: above(1 - rest), left_open / 2), _halve(below, left_open / 2)
+    return 1 - _halve(lambda rest: above(1 - rest), alpha / 2), _halve(below, alpha / 2)
 
 
-def find_data_bounds(supported: int, people: int, law: tuple[float, float], left_open: float) -> tuple[float, float]:
+def find_data_bounds(supported: int, people: int, law: tuple[float, float], alpha: float) -> tuple[float, float]:
     """The shares of these very people under which so many supporting reports are not too rare."""
     few, many = _nearest_counts(supported, people, law)
     tail = _wide_tail if _is_wide(people, law) else _exact_tail
 
     def below(count: int) -> bool:
-        return tail(many, count, people, law) > left_open / 2
+        return tail(many, count, people, law) > alpha / 2
 
     def above(count: int) -> bool:
-        return 1 - tail(few, count, people, law) > left_open / 2
+        return 1 - tail(few, count, people, law) > alpha / 2
 
     most = _last_true(below, people)
     least = people - _last_true(lambda rest: above(people - rest), people)

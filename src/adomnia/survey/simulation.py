@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from adomnia.survey.design import ResponseDesign
 
-__all__ = ["Simulation", "central_error", "simulate"]
-
 _MOST_PEOPLE, _MOST_REPEATS = 10**10, 100_000
 _CHECKED = 100  # repeats whose intervals are computed: many people make each of them slow
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 from pydantic import Field, PlainSerializer, PlainValidator, WithJsonSchema
 
 from adomnia.errors import Refusal
+from adomnia.messages.references import Option
+from adomnia.messages.texts import Message
 from adomnia.pricing.parts import amount
 from adomnia.pricing.payment import read_price
 from adomnia.privacy.amounts import exact
@@ -66,8 +68,8 @@ def write_number(name: str, value: Number) -> float | str:
     except ValueError:
         if name in {"epsilon", "rho"}:
             read_price(**{"epsilon": None, "rho": None, name: value})
-        why, fix = "is not a finite number of sensible size", f"write for example {name}=0.5"
-        raise Refusal(f"{name}={value}", why, fix, code="bad_price") from None
+        why, fix = "is not a finite number of sensible size", Message("write for example ", Option(name, "0.5"))
+        raise Refusal(Message(Option(name, str(value))), why, fix, code="bad_price") from None
     match value:
         case float():
             return float(value)

@@ -9,9 +9,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from pydantic import Field, model_validator
 
-from adomnia.explaining.surfaces import reword_lines
 from adomnia.ledger.requests import Receipt
 from adomnia.messages.surfaces import Surface
+from adomnia.messages.texts import show_all
 from adomnia.plans.columns import Cell, KeyColumn, ValueColumn, read_dates
 from adomnia.plans.drafts import Cap, LeftOut
 from adomnia.privacy.wall_time import FIRST
@@ -19,6 +19,7 @@ from adomnia.session.answer import Answer
 from adomnia.statistics.contract import About, Bounds, Estimate, Floats
 from adomnia.wire.amounts import JSON_SAFE
 from adomnia.wire.models import CostReply, LeftReply, Reply, Rows, require
+from adomnia.wire.texts import TextReply, texts_of, texts_record
 
 Intervals: TypeAlias = Callable[[str, float, bool], Bounds]
 """Asked for other intervals of a column than those that came: its name, a confidence, whether all cells together."""
@@ -139,6 +140,7 @@ class AnswerReply(Reply):
     notes: list[str] = Field([], description="What else to know before the numbers are used, in sentences.")
     figure: dict[str, Any] = Field({}, description="Of a method: what its picture shows, by the names of columns.")
     model: dict[str, Any] = Field({}, description="Of a model: what predictions need.")
+    texts: list[TextReply] = Field([], description="What those of these sentences name that are not plain.")
 
 
 class BatchReply(Reply):
@@ -210,7 +212,8 @@ def answer_facts(answer: Answer, *, together: bool = False) -> dict[str, Any]:
         "replayed": answer.replayed,
         "left": LeftReply.record(answer.left),
         "caps": list(map(CapReply.record, answer.caps)),
-        "notes": list(reword_lines(answer.notes, Surface.JSON)),
+        "notes": list(show_all(answer.notes, Surface.JSON)),
+        **texts_record(answer.notes),
         **({"figure": dict(answer.figure)} if answer.figure else {}),
         **({"model": dict(answer.model)} if answer.model else {}),
     }
@@ -227,7 +230,7 @@ def answer_of(told: AnswerReply, intervals: Intervals) -> Answer:
         replayed=told.replayed,
         left=told.left.left(),
         caps=tuple(each.cap() for each in told.caps),
-        notes=reword_lines(told.notes, Surface.PYTHON),
+        notes=tuple(map(texts_of(told.texts), told.notes)),
         figure=told.figure,
         model=told.model,
         cells=max((require(each.cells) for each in told.columns if each.kind == "value"), default=1),

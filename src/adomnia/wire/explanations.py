@@ -4,11 +4,11 @@ from typing import Any
 
 from pydantic import Field
 
-from adomnia.explaining.surfaces import reword_tree
 from adomnia.explaining.tree import Node
 from adomnia.messages.surfaces import Surface
 from adomnia.session.explanation import Explanation, build_explanation
 from adomnia.wire.models import LeftReply, Reply
+from adomnia.wire.texts import TextReply, Texts, texts_of, texts_record
 
 
 class NodeReply(Reply):
@@ -17,9 +17,9 @@ class NodeReply(Reply):
     text: str
     parts: list["NodeReply"]
 
-    def node(self) -> Node:
+    def node(self, text: Texts) -> Node:
         """What was told of."""
-        return Node(self.text, tuple(part.node() for part in self.parts))
+        return Node(text(self.text), tuple(part.node(text) for part in self.parts))
 
 
 class ExplanationReply(Reply):
@@ -29,15 +29,17 @@ class ExplanationReply(Reply):
     lines: list[str] = Field(description="The same tree drawn as text.")
     confidence: float
     left: LeftReply
+    texts: list[TextReply] = Field([], description="What those of these sentences name that are not plain.")
 
 
 def explanation_record(told: Explanation) -> dict[str, Any]:
     """The explanation as plain data."""
-    worded = reword_tree(told.tree, Surface.JSON)
-    tree = {"tree": worded.record(), "lines": worded.lines()}
+    worded = told.tree.in_words(Surface.JSON)
+    tree = {"tree": worded.record(), "lines": worded.lines(), **texts_record(told.tree.list_texts())}
     return {**tree, "confidence": told.confidence, "left": LeftReply.record(told.left)}
 
 
 def explanation_of(told: ExplanationReply) -> Explanation:
     """The explanation that was told of."""
-    return build_explanation(reword_tree(told.tree.node(), Surface.PYTHON), told.confidence, told.left.left())
+    tree = told.tree.node(texts_of(told.texts))
+    return build_explanation(tree, told.confidence, told.left.left())

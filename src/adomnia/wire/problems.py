@@ -2,15 +2,17 @@
 
 from typing import Any
 
-from pydantic import Field
+from pydantic import Field, TypeAdapter
 
 from adomnia.errors import Failure, Refusal, Unavailable
-from adomnia.explaining.surfaces import reword
 from adomnia.messages.surfaces import Surface
+from adomnia.messages.texts import Message, show
 from adomnia.tables import printable
 from adomnia.wire.models import Reply
+from adomnia.wire.texts import TextReply, texts_of, texts_record
 
 FAILURE = "failure"
+_TEXTS = TypeAdapter(list[TextReply])
 
 
 class Problem(Reply):
@@ -24,6 +26,7 @@ class Problem(Reply):
     request_id: str | None = Field(
         description="The question that failed, by its own id; otherwise this request, as in X-Request-Id."
     )
+    texts: list[TextReply] = Field([], description="What those of these sentences name that are not plain.")
 
 
 class ProblemReply(Reply):
@@ -39,10 +42,12 @@ def problem_record(error: Refusal | Failure | Unavailable, request_id: str | Non
         told: Refusal | Unavailable = Refusal("The request", why, fix, code=FAILURE)
         request_id = error.request_id or request_id
     else:
-        told = reword(error, Surface.JSON)
-    said = {"code": told.code, "what": told.what, "why": told.why, "fix": told.fix}
+        told = error
+    texts = {"what": told.what, "why": told.why, "fix": told.fix}
+    said = {name: show(text, Surface.JSON) for name, text in texts.items()}
     place = list(told.position) if isinstance(told, Refusal) and told.position is not None else None
-    return {"error": {**said, "position": place, "request_id": request_id}}
+    rest = {"position": place, "request_id": request_id, **texts_record(texts.values())}
+    return {"error": {"code": told.code, **said, **rest}}
 
 
 def error_of(record: Any, *, later: bool = False) -> Refusal | Failure | Unavailable:  # noqa: ANN401 - whatever came
@@ -60,7 +65,9 @@ def error_of(record: Any, *, later: bool = False) -> Refusal | Failure | Unavail
         return Failure(printable(request_id) if isinstance(request_id, str) else None)
     position = told.get("position")
     place = None if position is None else (int(position[0]), int(position[1]))
-    what, why, fix = (printable(told[name]) for name in ("what", "why", "fix"))
+    text = texts_of(_TEXTS.validate_python(told.get("texts", [])))
+    read = (text(told[name]) for name in ("what", "why", "fix"))
+    what, why, fix = (each if isinstance(each, Message) else printable(each) for each in read)
     if later:
-        return reword(Unavailable(what, why, fix, told["code"]), Surface.PYTHON)
-    return reword(Refusal(what, why, fix, place, code=told["code"]), Surface.PYTHON)
+        return Unavailable(what, why, fix, told["code"])
+    return Refusal(what, why, fix, place, code=told["code"])

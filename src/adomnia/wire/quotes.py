@@ -1,30 +1,32 @@
 """Quotes: what a question would cost, what is measured for it, and how far off its outputs may be."""
 
+from dataclasses import fields
 from fractions import Fraction
+from itertools import chain
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from adomnia.explaining.surfaces import reword_lines
 from adomnia.mechanisms.brackets import Brackets
 from adomnia.mechanisms.contract import Numeric
 from adomnia.mechanisms.earlier_brackets import EarlierBrackets
 from adomnia.mechanisms.envelopes import LogRange, OrderStatistic
 from adomnia.mechanisms.exponential import Exponential
-from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.halving import Halving
-from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.mechanisms.propose_test_release import ProposeTestRelease
 from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.mechanisms.ranks import Target
+from adomnia.mechanisms.registry import NOISES
 from adomnia.mechanisms.round_numbers import RoundNumbers
 from adomnia.mechanisms.smooth import SmoothCauchy, SmoothLaplace, SmoothNoise, SmoothStudent
 from adomnia.messages.surfaces import Surface
+from adomnia.messages.texts import show_all
 from adomnia.pricing.bills import Expected, Measurement, Quote, Search, noise_in_words
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.wire.amounts import ExactText
 from adomnia.wire.answers import CapReply
 from adomnia.wire.models import CostReply, Reply, require
+from adomnia.wire.texts import TextReply, texts_of, texts_record
 
 _BY_RANK: dict[str, type[Halving | Brackets | EarlierBrackets]] = {
     "halving": Halving,
@@ -71,9 +73,8 @@ class TargetReply(Reply):
 class NoiseReply(Reply):
     """The law of the noise, with the parameters that it has."""
 
-    law: Literal[
-        "laplace",
-        "gaussian",
+    law: Literal[  # type: ignore[valid-type]  # those of the registry first
+        *NOISES,
         "exponential",
         "ranks",
         "halving",
@@ -145,17 +146,21 @@ class QuoteReply(Reply):
     warnings: list[str] = Field(description="What budgets cannot pay any more once this is paid.")
     notes: list[str] = Field([], description="What else to know about the answer, in sentences.")
     vacuous: list[str] = Field([], description="Outputs that would say almost nothing, and what would help.")
+    texts: list[TextReply] = Field([], description="What those of these sentences name that are not plain.")
 
 
 def quote_record(quote: Quote) -> dict[str, Any]:
     """The quote as plain data."""
-    lines = {name: reword_lines(getattr(quote, name), Surface.JSON) for name in _SENTENCES}
-    return QuoteReply.record({**vars(quote), "cost": quote.event, **lines})
+    lines = {name: getattr(quote, name) for name in _SENTENCES}
+    said = {name: show_all(texts, Surface.JSON) for name, texts in lines.items()}
+    record = QuoteReply.record({**vars(quote), "cost": quote.event, **said})
+    return record | texts_record(chain(*lines.values()))
 
 
 def quote_of(told: QuoteReply) -> Quote:
     """The quote that was told of."""
     price: Any = told.price and told.price.event
+    text = texts_of(told.texts)
     return Quote(
         price=price,
         event=told.cost.event,
@@ -167,7 +172,7 @@ def quote_of(told: QuoteReply) -> Quote:
         findings=tuple(_search(each) for each in told.findings),
         effort=told.effort,
         rows=told.rows,
-        **{name: reword_lines(getattr(told, name), Surface.PYTHON) for name in _SENTENCES},
+        **{name: tuple(map(text, getattr(told, name))) for name in _SENTENCES},
     )
 
 
@@ -182,12 +187,11 @@ def _measurement(told: MeasurementReply) -> Measurement:
     return Measurement(told.what, told.cells, moved, told.why, noise, price, told.bounds, told.sums)
 
 
-def _law(noise: Numeric) -> dict[str, Any]:  # noqa: PLR0911 - one for each law
+def _law(noise: Numeric) -> dict[str, Any]:
+    law = next((law for law, kind in NOISES.items() if type(noise) is kind), None)
+    if law is not None:
+        return {"law": law, **{each: getattr(noise, each) for each in _name_parameters(noise)}}
     match noise:
-        case DiscreteLaplace(scale=scale):
-            return {"law": "laplace", "scale": scale}
-        case DiscreteGaussian(variance=variance):
-            return {"law": "gaussian", "variance": variance}
         case Exponential(rate=rate):
             return {"law": "exponential", "rate": rate}
         case Quantiles(targets=targets, values=values, rate=rate):
@@ -207,12 +211,11 @@ def _law(noise: Numeric) -> dict[str, Any]:  # noqa: PLR0911 - one for each law
     raise TypeError(f"Measurement noise must be of a law that has a name, got {type(noise).__name__}.")
 
 
-def _noise(told: NoiseReply) -> Numeric:  # noqa: PLR0911 - one for each law
+def _noise(told: NoiseReply) -> Numeric:
+    if told.law in NOISES:
+        kind: Any = NOISES[told.law]
+        return kind(**{each: require(getattr(told, each)) for each in _name_parameters(kind)})  # type: ignore[no-any-return]
     match told.law:
-        case "laplace":
-            return DiscreteLaplace(require(told.scale))
-        case "gaussian":
-            return DiscreteGaussian(require(told.variance))
         case "exponential":
             return Exponential(require(told.rate))
         case "ranks":
@@ -231,6 +234,10 @@ def _noise(told: NoiseReply) -> Numeric:  # noqa: PLR0911 - one for each law
     else:
         statistic = LogRange(shares[0], shares[1], values, told.ratio)
     return ProposeTestRelease(statistic, require(told.bound), int(rows), price)
+
+
+def _name_parameters(noise: Any) -> list[str]:  # noqa: ANN401 - a dataclass, or what it is of
+    return [each.name for each in fields(noise)]
 
 
 def _describe_grid(rounds: RoundNumbers | None) -> dict[str, Any]:

@@ -83,12 +83,12 @@ def _write_csv(table: pa.Table) -> list[bytes]:
 
 
 def facts_header(answer: Answer, *, together: bool = False) -> str:
-    """What the JSON has beside its columns, in the ASCII of a header; without caps and notes if those are too long."""
+    """What the JSON has beside its columns, in the ASCII of a header; without sentences if those are too long."""
     facts = answer_facts(answer, together=together)
     written = _write(facts)
     if len(written) <= _LONGEST_HEADER:
         return written
-    return _write({name: told for name, told in facts.items() if name not in {"caps", "notes"}})
+    return _write({name: told for name, told in facts.items() if name not in {"caps", "notes", "texts"}})
 
 
 def _write(facts: dict[str, Any]) -> str:

@@ -14,6 +14,8 @@ from adomnia.cli.options import AnswerFormat
 from adomnia.cli.shell.settings import ShellSettings
 from adomnia.cli.shell.shell import AGAIN, STAYS_PAID, Shell
 from adomnia.errors import Failure, Refusal, Unavailable
+from adomnia.messages.references import Option
+from adomnia.messages.texts import Message
 from adomnia.session.curator import read_catalog, rehearse
 from adomnia.sql.reading.statements import split_statements
 from kit.altering import alter
@@ -196,7 +198,8 @@ def test_a_question_whose_answer_was_lost_is_asked_again_under_its_request_id(ma
 
 def test_where_an_error_ends_everything_the_request_id_is_told(make, monkeypatch):
     shell, run = make()
-    fault = Unavailable("The server", "is away", "check it, then ask again with request_id='mine': free", "unreachable")
+    fix = Message("check it, then ask again with ", Option("request_id", "mine"), ": free")
+    fault = Unavailable("The server", "is away", fix, "unreachable")
     sent = []
 
     def lose(_text, **options):

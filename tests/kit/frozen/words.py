@@ -13,8 +13,8 @@ from unittest.mock import patch
 
 from adomnia.cli import opening
 from adomnia.errors import Refusal
-from adomnia.explaining.surfaces import reword_lines
 from adomnia.messages.surfaces import Surface
+from adomnia.messages.texts import show_all
 from adomnia.methods.registry import METHODS
 from adomnia.pricing.deltas import needs_delta
 from adomnia.sql.lower import lower
@@ -118,7 +118,7 @@ class _Telling:
         said = repr(answer).splitlines()
         lines = [text, *said, *_tell_figure(answer)]
         for surface in Surface:
-            lines += _tell_others(f"Notes for the {surface.value}", reword_lines(answer.notes, surface), answer.notes)
+            lines += _tell_others(f"Notes for the {surface.value}", show_all(answer.notes, surface), answer.notes)
         lines += _tell_others("HTTP", [*record["notes"], *_describe_rest(record)], answer.notes)
         if shown:
             lines += _tell_others("The command line", _type_in(text, payment), said)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from adomnia.distributions.margins import margin
 from adomnia.methods.contract import BadArgument
 from adomnia.methods.supposition import drive
 from adomnia.methods.synthesis.attributes import MISSING
-from adomnia.methods.synthesis.count_errors import reach, tails_of, variance_of
 from adomnia.methods.synthesis.gram_release import GramRelease
 from adomnia.privacy.events import Concentrated, Pure
 from kit.analyses import Arms, frame
@@ -74,14 +74,14 @@ def test_intervals_of_ranges_hold_whatever_the_data(price, strategy, data):
     for draw in range(150):
         measured = Arms({"x": DATA[data]}, SeededBits((data, draw))).measure(measure)
         matrix = measure.query.aggregate.blocks[0][0]
-        release = GramRelease.solve(matrix, measured.values, variance_of(measured))
+        release = GramRelease.solve(matrix, measured.values, measured.noise.continuous.cumulants.variance)
         start, end = sorted(random.choice(33, 2, replace=False))
         groups = np.full(32, -1)
         groups[start:end] = 0
         values, variances = release.count([0], groups, 1)
         off = abs(values[0] - exact[start:end].sum()) / np.sqrt(variances[0])
-        hits += off <= reach(tails_of(measured), 0.95)
-        narrow += off <= reach(tails_of(measured), 0.95) * np.sqrt(0.3)
+        hits += off <= margin(measured.noise.continuous.tails, 0.05)
+        narrow += off <= margin(measured.noise.continuous.tails, 0.05) * np.sqrt(0.3)
     assert covers_as_often(hits, 150, 0.95)
     assert not covers_as_often(narrow, 150, 0.95)  # as a formula that forgets most of the noise would be found out
 

@@ -14,8 +14,6 @@ from adomnia.methods.synthesis.agreeing import (
     agree,
     fit_rows,
     project_to_sums,
-    project_to_total,
-    round_to_total,
     round_within,
     tabulate_rows,
 )
@@ -104,17 +102,6 @@ def test_more_rows_than_can_be_drawn_have_no_whole_tables():
 def test_a_total_below_zero_is_nobody():
     found = agree(Residuals.from_measured((2, 2), [NoisyMarginal((0, 1), np.full((2, 2), -4.0), 1.0)]), 2, draw)
     assert all(not table.any() for table in found.tables.values())
-
-
-def test_the_projection_to_a_total_is_the_nearest():
-    assert project_to_total(np.array([5.0, 1.0, -3.0]), 4.0) == pytest.approx([4.0, 0.0, 0.0])
-    assert project_to_total(np.array([5.0, 4.0, -3.0]), 4.0) == pytest.approx([2.5, 1.5, 0.0])
-    assert project_to_total(np.array([5.0, 4.0]), 0) == pytest.approx([0.0, 0.0])
-    assert project_to_total(np.array([-5.0, -4.0]), 3) == pytest.approx([1.0, 2.0])
-
-
-def test_largest_remainders_are_rounded_up():
-    assert round_to_total(np.array([1.2, 0.7, 3.1]), 5).tolist() == [1, 1, 3]
 
 
 def test_the_projection_to_sums_is_the_nearest():

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from adomnia.distributions.projections import project_shares
 from adomnia.methods.contract import BadArgument
-from adomnia.methods.parts.testing.shares import project
 from adomnia.methods.testing.signed_rank import balance
 from adomnia.privacy.events import Pure
 from kit.analyses import analyse, frame
@@ -105,7 +105,7 @@ def test_noise_cancels_in_the_mean_and_projected_shares_are_too_small():
     noisy = exact + np.random.default_rng(1).normal(0, 4, (20_000, *exact.shape))
     right = float(balance(exact, 0.0))
     assert balance(noisy, 16.0).mean() == pytest.approx(right, abs=0.02)
-    assert balance(project(noisy), 0.0).mean() < right - 0.04
+    assert balance(project_shares(noisy), 0.0).mean() < right - 0.04
 
 
 def test_its_interval_covers_the_population_and_is_not_much_wider_than_without_noise():

@@ -7,12 +7,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from adomnia.distributions.combinations import farthest, farthest_in_sample
+from adomnia.distributions.quotients import Noisy, Quotient
+from adomnia.distributions.sums import SummedNoise
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
-from adomnia.statistics.combinations import farthest, farthest_in_sample
 from adomnia.statistics.population.sampling import SampledQuotient, Sampling, raise_variance
-from adomnia.statistics.quotients import Noisy, Quotient
-from adomnia.statistics.summed import SummedLaplace
 
 LAPLACE, GAUSSIAN = DiscreteLaplace(Fraction(20)), DiscreteGaussian(Fraction(900))
 NOISES = {"a": LAPLACE, "b": LAPLACE}
@@ -51,28 +51,30 @@ def test_a_noisy_variance_is_raised_cut_and_never_below_zero():
 
 
 @pytest.mark.parametrize(
-    "noises", [(LAPLACE, LAPLACE), (GAUSSIAN, GAUSSIAN), (SummedLaplace(Fraction(20), 5), LAPLACE)], ids=str
+    "noises",
+    [(LAPLACE, LAPLACE), (GAUSSIAN, GAUSSIAN), (SummedNoise(DiscreteLaplace(Fraction(20)), 5), LAPLACE)],
+    ids=str,
 )
 @pytest.mark.parametrize("sampled", [0.0, 400.0, 40_000.0])
-@pytest.mark.parametrize("left_open", [0.2, 0.05, 0.001])
-def test_what_noise_and_sampling_reach_together_is_exceeded_as_often_as_it_says(noises, sampled, left_open):
+@pytest.mark.parametrize("alpha", [0.2, 0.05, 0.001])
+def test_what_noise_and_sampling_reach_together_is_exceeded_as_often_as_it_says(noises, sampled, alpha):
     random, coefficients = np.random.default_rng(9), (1.0, 0.4)
     drawn = random.normal(0, sampled**0.5, 400_000)
     for noise, coefficient in zip(noises, coefficients, strict=True):
         drawn = drawn + coefficient * _draw(noise, random)
-    reach = farthest_in_sample(noises, [np.array(each) for each in coefficients], np.array(sampled), left_open)
+    reach = farthest_in_sample(noises, [np.array(each) for each in coefficients], np.array(sampled), alpha)
     beyond = float(np.mean(np.abs(drawn) > float(reach)))
     # Half a unit is added, the saddlepoint is up to 8% off, and five deviations of the count are allowed for.
-    assert 0.85 * left_open - 5 * (left_open / 400_000) ** 0.5 <= beyond
-    assert beyond <= 1.03 * left_open + 5 * (left_open / 400_000) ** 0.5
-    assert sampled == 0 or reach > farthest(noises, [np.array(each) for each in coefficients], left_open)
+    assert 0.85 * alpha - 5 * (alpha / 400_000) ** 0.5 <= beyond
+    assert beyond <= 1.03 * alpha + 5 * (alpha / 400_000) ** 0.5
+    assert sampled == 0 or reach > farthest(noises, [np.array(each) for each in coefficients], alpha)
 
 
 def _draw(noise, random):
     match noise:
         case DiscreteGaussian(variance=variance):
             return random.normal(0, float(variance) ** 0.5, 400_000)
-        case SummedLaplace(scale=scale, times=times):
+        case SummedNoise(noise=DiscreteLaplace(scale=scale), times=times):
             return random.laplace(0, float(scale), (times, 400_000)).sum(axis=0)
     return random.laplace(0, float(noise.scale), 400_000)
 

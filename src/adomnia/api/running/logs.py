@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from adomnia.api.services import RequestSummary
     from adomnia.api.settings import Settings
 
-__all__ = ["FIELDS", "Logs", "known_method"]
-
 FIELDS = ("event", "method", "route", "status", "user", "milliseconds", "request_id", "fault", "file", "worker", "why")
 FILES = frozenset(
     (

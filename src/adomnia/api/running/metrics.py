@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from adomnia.privacy.filters import Filter
     from adomnia.session.curator import Curator
 
-__all__ = ["Metrics", "QuestionCounts"]
-
 _WAITING, _RUNNING = "adomnia_questions_waiting", "adomnia_questions_running"
 _FINEST = 0.1  # the first edge where time buckets are switched off
 _EDGES = (0.005, 0.02, 0.1, 0.5, 2.0, 10.0)  # of requests that read no data, whose times need not be hidden

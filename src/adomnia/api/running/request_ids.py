@@ -6,8 +6,6 @@ from contextvars import ContextVar
 
 from adomnia.noise import SystemBits
 
-__all__ = ["CURRENT_REQUEST", "choose_id", "create_request_id"]
-
 CURRENT_REQUEST: ContextVar[str | None] = ContextVar("adomnia_request", default=None)
 """The request that this task or thread works for; None where it works for none."""
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from adomnia.errors import Refusal, Unavailable
-from adomnia.explaining.surfaces import reword
+from adomnia.errors import Refusal, Unavailable, render
 from adomnia.messages.surfaces import Surface
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ def describe_error(error: AdomniaError, statement: WrittenStatement, surface: Su
     """One line, and below it for a refusal with a place the line of the statement, its place underlined."""
     if not isinstance(error, Refusal | Unavailable):
         return f"{type(error).__name__}: {error}"
-    told = reword(error, surface)
+    told = render(error, surface)
     position = error.position if isinstance(error, Refusal) else None
     if not isinstance(told, Refusal) or position is None:
         return f"{type(error).__name__}: {told}"

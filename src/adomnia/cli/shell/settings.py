@@ -6,7 +6,7 @@ import re
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
-from adomnia.cli.options import AnswerFormat
+from adomnia.cli.options import AnswerFormat, refuse_flag
 from adomnia.cli.question_options import QuestionOptions
 from adomnia.errors import Refusal
 from adomnia.explaining.explanations import without_explain
@@ -101,7 +101,7 @@ def _is_repeated(name: str) -> bool:
 
 def _choose(name: str, value: str, known: dict[str, Any]) -> Any:  # noqa: ANN401 - one of those
     if value.lower() not in known:
-        raise Refusal(f"--{name} {value}", "is not known", f"write --{name} {' or '.join(known)}")
+        raise refuse_flag(name, value, "is not known", " or ".join(known))
     return known[value.lower()]
 
 

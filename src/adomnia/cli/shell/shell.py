@@ -18,7 +18,6 @@ from adomnia.cli.shell import commands
 from adomnia.cli.shell.errors import describe_error, may_be_paid
 from adomnia.errors import AdomniaError, Failure, Refusal
 from adomnia.explaining.explanations import is_explain
-from adomnia.explaining.surfaces import reword_tree
 from adomnia.messages.surfaces import Surface
 from adomnia.pricing.bills import format_cost
 from adomnia.privacy.amounts import show_down
@@ -141,7 +140,7 @@ class Shell:
         if not isinstance(answer, Explanation) or self.settings.form is AnswerFormat.CSV:
             answers.print_answer(answer, self.settings.form, self.mock, self.surface)
             return
-        tree = reword_tree(answer.tree, self.surface)
+        tree = answer.tree.in_words(self.surface)
         if self.settings.form is AnswerFormat.JSON:
             pages.show_json(tree.record())
         else:

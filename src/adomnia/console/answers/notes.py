@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from adomnia.messages.surfaces import Surface
+from adomnia.messages.texts import show
 from adomnia.plans.columns import ValueColumn
 from adomnia.pricing.notes import OF_POPULATION, hides_rows
 
@@ -13,8 +15,6 @@ if TYPE_CHECKING:
 
     from adomnia.console.answers.table import AnswerTable
     from adomnia.session.answer import Answer
-
-__all__ = ["Thing", "count_things", "find_held", "list_things"]
 
 _NUMBERS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve")
 
@@ -98,4 +98,4 @@ def _tell_caps(answer: Answer) -> Iterator[Thing]:
 def _tell_notes(answer: Answer) -> Iterator[Thing]:
     for note in answer.notes:
         if answer.figure or not note.startswith(OF_POPULATION):
-            yield Thing("", note)
+            yield Thing("", show(note, Surface.PAGE))

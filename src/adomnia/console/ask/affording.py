@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from adomnia.privacy.filters import Left
     from adomnia.session.accounts import Budgets
 
-__all__ = ["add_affordance", "describe_situation", "find_most"]
-
 
 def find_most(budgets: Budgets, currency: str) -> Fraction:
     """The most that one question may cost, in the currency that it is paid in."""

@@ -19,7 +19,7 @@ from adomnia.console.ask.edits import Edit, apply_edits, find_names, find_span, 
 from adomnia.console.ask.expectations import list_errors
 from adomnia.console.ask.form import POLICY, AskForm
 from adomnia.errors import Refusal
-from adomnia.pricing.deltas import NONE_NAMED
+from adomnia.messages.fixes import ADD_DELTA, ASK_FIRST, PAY, RENAME
 from adomnia.privacy.amounts import show_down
 from adomnia.privacy.kinds import Quantity, Text
 
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from adomnia.privacy.expressions import Column
     from adomnia.session.contract import Session
 
-__all__ = ["Situation", "SuggestedFix", "change_fields", "list_fixes"]
-
 _MOST = 4  # fixes of one refusal
 _USUAL_PRICE = "0.25"
 _USUAL_GROUP = "1000"
@@ -42,9 +40,6 @@ _FUNCTIONS = (
     *("COUNT", "SUM", "AVG", "MEDIAN", "QUANTILE", "MIN", "MAX", "STDDEV", "VARIANCE", "CORR", "COVAR_SAMP"),
     *("ROUND", "FLOOR", "CEIL", "ABS", "LENGTH", "LOWER", "UPPER", "YEAR", "MONTH", "DATE_TRUNC", "CLAMP", "COALESCE"),
 )
-_MEANT = re.compile(r"did you mean (?P<name>\"[^\"]+\"|[\w.]+)\?")
-_PAY = re.compile(r"(?P<currency>epsilon|rho)[= ](?P<amount>\d+(?:\.\d+)?(?:e[+-]?\d+)?)")
-_FIRST = re.compile(r"ask (?P<sql>SELECT .*) first, and give", re.DOTALL)
 _GROUP = re.compile(r"\bGROUP\s+BY\s+", re.IGNORECASE)
 _WHERE = re.compile(r"\bWHERE\b", re.IGNORECASE)
 _END = re.compile(r"\s*(?:\bHAVING\b|\bORDER\s+BY\b|\bLIMIT\b|;|\Z)", re.IGNORECASE)
@@ -133,10 +128,9 @@ def _say_bought(quote: Quote, form: AskForm) -> str:
 
 def _rename(refusal: Refusal, situation: Situation) -> Iterator[_Candidate]:
     """The name that was probably meant."""
-    meant = _MEANT.search(refusal.fix)
     if refusal.position is None:
         return
-    name = meant["name"] if meant else ""
+    name = str(refusal.fix.facts["name"]) if refusal.fix.action == RENAME else ""
     if not name and refusal.code == "function_not_allowed":
         name = next(iter(get_close_matches(refusal.what.upper(), _FUNCTIONS, n=1)), "")
     if not name or name.lower() == refusal.what.lower():
@@ -184,7 +178,7 @@ def _name_values(refusal: Refusal, situation: Situation) -> Iterator[_Candidate]
 
 def _name_delta(refusal: Refusal, situation: Situation) -> Iterator[_Candidate]:
     """A method that is private but for a delta."""
-    if refusal.why != NONE_NAMED:
+    if refusal.fix.action != ADD_DELTA:
         return
     if situation.has_delta:
         yield _Candidate("Pay a delta beside it", {"delta": _USUAL_DELTA}, (), f"Costs delta {_USUAL_DELTA} as well.")
@@ -259,19 +253,18 @@ def _pay_less(_refusal: Refusal, situation: Situation) -> Iterator[_Candidate]:
 
 def _pay_more(refusal: Refusal, situation: Situation) -> Iterator[_Candidate]:
     """A price at which an answer would say something, or the answer all the same."""
-    found = _PAY.search(refusal.fix)
-    if found is not None and float(found["amount"]) <= situation.most:
-        named = f"{found['currency']} {found['amount']}"
-        yield _Candidate(f"Pay {named}", {"pay": found["currency"], "amount": found["amount"]})
+    if refusal.fix.action == PAY:
+        currency, amount = (str(refusal.fix.facts[name]) for name in ("currency", "amount"))
+        if float(amount) <= situation.most:
+            yield _Candidate(f"Pay {currency} {amount}", {"pay": currency, "amount": amount})
     yield _Candidate("Ask all the same", {"anyway": "1"})
 
 
 def _suppose_rows(refusal: Refusal, situation: Situation) -> Iterator[_Candidate]:
     """An error that depends on the size of groups."""
-    first = _FIRST.search(refusal.fix)
-    if first is not None:
+    if refusal.fix.action == ASK_FIRST:
         yield _Candidate("Suppose groups of 1,000 rows", {"rows": _USUAL_GROUP})
-        edit = Edit(0, len(situation.form.sql), first["sql"])
+        edit = Edit(0, len(situation.form.sql), str(refusal.fix.facts["sql"]))
         yield _Candidate("Ask how large the groups are first", {"pay": "epsilon", "amount": "0.1"}, (edit,))
     yield from _name_price(refusal, situation)
 

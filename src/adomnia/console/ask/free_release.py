@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from adomnia.messages.fixes import FROM_RELEASE
+from adomnia.messages.texts import Fix
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-__all__ = ["FreeRelease", "find_free_release", "without_free_release"]
-
-_TOLD = re.compile(
-    r"The release (?P<name>\w+) answers it for nothing, within (?P<error>[^:]+): pass from_release=True\."
-)
 
 
 @dataclass(frozen=True)
@@ -26,10 +22,14 @@ class FreeRelease:
 
 def find_free_release(notes: Iterable[str]) -> FreeRelease | None:
     """The release that a note of a quote names, if one does."""
-    found = next(filter(None, map(_TOLD.fullmatch, notes)), None)
-    return None if found is None else FreeRelease(found["name"], found["error"])
+    found = next((note for note in notes if _offers_release(note)), None)
+    return FreeRelease(*(str(found.facts[name]) for name in ("name", "error"))) if isinstance(found, Fix) else None
 
 
 def without_free_release(notes: Iterable[str]) -> tuple[str, ...]:
     """The notes but for that one: the panel has a field in its place."""
-    return tuple(note for note in notes if _TOLD.fullmatch(note) is None)
+    return tuple(note for note in notes if not _offers_release(note))
+
+
+def _offers_release(note: str) -> bool:
+    return isinstance(note, Fix) and note.action == FROM_RELEASE

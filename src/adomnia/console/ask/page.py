@@ -9,16 +9,13 @@ from adomnia.api.problems import status_of
 from adomnia.console.ask.pricing import build_price, view_problem
 from adomnia.console.data.examples import list_examples
 from adomnia.console.rendering import Page
-from adomnia.errors import Failure, Refusal, Unavailable
-from adomnia.explaining.surfaces import reword
+from adomnia.errors import Failure, Refusal, Unavailable, render
 from adomnia.messages.surfaces import Surface
 
 if TYPE_CHECKING:
     from adomnia.api.problems import Problem
     from adomnia.api.requests import Visit
     from adomnia.console.ask.form import AskForm
-
-__all__ = ["AnswerTrouble", "build_ask_page"]
 
 
 @dataclass(frozen=True)
@@ -54,5 +51,5 @@ def build_ask_page(visit: Visit, form: AskForm, *, view: Any = None, refusal: Pr
 def _tell(problem: Unavailable | Failure, form: AskForm) -> AnswerTrouble:
     if isinstance(problem, Failure):
         return AnswerTrouble(True, "", problem.request_id or form.request_id)
-    told = reword(problem, Surface.PAGE)
+    told = render(problem, Surface.PAGE)
     return AnswerTrouble(False, f"{told.what} {told.why}. {told.fix[:1].upper()}{told.fix[1:]}.", form.request_id)

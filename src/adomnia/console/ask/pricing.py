@@ -31,8 +31,9 @@ from adomnia.console.ask.refusals import view_refusal
 from adomnia.console.prices import SIGNS
 from adomnia.errors import Refusal
 from adomnia.explaining.plan_sentences import Piece
-from adomnia.explaining.surfaces import reword_lines
+from adomnia.messages.fixes import ASK_RELEASE
 from adomnia.messages.surfaces import Surface
+from adomnia.messages.texts import show_all
 from adomnia.pricing.bills import HIGH_EFFORT
 from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT, show_up
 from adomnia.wire.amounts import amount_of, count_cost, name_price
@@ -112,7 +113,7 @@ def _price(visit: Visit, budgets: Budgets, empty: PriceView) -> PriceView:
     except Refusal as refusal:
         if refusal.code != "public_table":
             raise
-        if "is a release" in refusal.why:
+        if refusal.fix.action == ASK_RELEASE:
             check_named(visit.session, empty.form.sql)
             told, read = "What a release says, free: it was paid for before.", "A release, and no data."
         else:
@@ -146,9 +147,9 @@ def _add_words(view: PriceView, quote: Quote) -> PriceView:
     warnings = tuple(line for line in quote.warnings if not line.startswith(_NEVER))
     return replace(
         view,
-        vacuous=reword_lines(quote.vacuous, Surface.PAGE),
-        warnings=reword_lines(warnings, Surface.PAGE),
-        notes=reword_lines((*caps, *without_free_release(quote.notes), *findings, *effort), Surface.PAGE),
+        vacuous=show_all(quote.vacuous, Surface.PAGE),
+        warnings=show_all(warnings, Surface.PAGE),
+        notes=show_all((*caps, *without_free_release(quote.notes), *findings, *effort), Surface.PAGE),
         release=find_free_release(quote.notes),
     )
 

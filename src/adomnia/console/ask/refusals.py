@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 
 from adomnia.console.ask.edits import find_span
 from adomnia.console.ask.fixes import list_fixes
-from adomnia.explaining.surfaces import reword
+from adomnia.errors import render
+from adomnia.messages.fixes import RENAME, TELL
 from adomnia.messages.surfaces import Surface
 
 if TYPE_CHECKING:
     from adomnia.console.ask.fixes import Situation, SuggestedFix
     from adomnia.errors import Refusal
+    from adomnia.messages.texts import Fix
 
-__all__ = ["RefusalView", "RefusedPlace", "view_refusal"]
-
-_GUESS, _NAMES, _TELLS = "did you mean", "they are ", ("did you mean", "there are ", "it takes ")  # beginnings of a fix
 _AROUND = 60  # characters of the line that are shown on either side
 
 
@@ -40,7 +39,7 @@ class RefusalView:
     code: str
     what: str
     why: str
-    fix: str
+    fix: Fix
     place: RefusedPlace | None
     fixes: tuple[SuggestedFix, ...]
 
@@ -52,18 +51,15 @@ class RefusalView:
     @property
     def way_out(self) -> str:
         """The fix as sentences."""
-        asks, found, rest = self.fix.partition("? ") if self.fix.startswith(_GUESS) else ("", "", self.fix)
-        if rest.startswith(_NAMES):  # what there is, and not what to do
-            rest = f"There are {rest.removeprefix(_NAMES)}"
-        elif not asks and not rest.startswith(_TELLS):
-            rest = f"to mend it, {rest}"
-        said = " ".join(f"{part[:1].upper()}{part[1:]}" for part in (f"{asks}{found}".strip(), rest) if part)
+        asks = f"did you mean {self.fix.facts['name']}?" if self.fix.action == RENAME else ""
+        rest = str(self.fix.facts["otherwise"]) if self.fix.action in {RENAME, TELL} else f"to mend it, {self.fix}"
+        said = " ".join(f"{part[:1].upper()}{part[1:]}" for part in (asks, rest) if part)
         return said if said.endswith("?") else f"{said}."
 
 
 def view_refusal(refusal: Refusal, situation: Situation) -> RefusalView:
     """The refusal of a form, with the ways out of it."""
-    told = reword(refusal, Surface.PAGE)
+    told = render(refusal, Surface.PAGE)
     place = None if refusal.position is None else _find_place(situation.form.sql, refusal)
     return RefusalView(refusal.code, told.what, told.why, told.fix, place, list_fixes(refusal, situation))
 

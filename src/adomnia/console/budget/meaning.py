@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from adomnia.privacy.filters import Budget, Filter, Spent
 
-__all__ = ["BudgetMeaning", "Dot", "Picture", "draw_dots", "explain_budget"]
-
 _DOTS, _ROW, _PITCH = 100, 10, 20
 _HOUSEHOLD = 4
 _BEFORE = "the chance that somebody gives that one {} is in the data"

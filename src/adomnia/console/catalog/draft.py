@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from adomnia.catalog.places import Path as KeyPath
 
-__all__ = ["CatalogDraft"]
-
 
 @dataclass(frozen=True)
 class CatalogDraft:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from adomnia.catalog.places import Path as KeyPath
 
-__all__ = ["KEYS", "EditorField", "list_column_keys", "list_fields", "read_path"]
-
 _VALUE = re.compile(r"[+-]?[0-9A-Za-z][0-9A-Za-z+\-.:_]*")
 _SEPARATED = re.compile(r"-?\d{1,3}(,\d{3})+(\.\d+)?")
 _LONGEST_LINE = 100

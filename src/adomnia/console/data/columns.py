@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from adomnia.privacy.expressions import Column
     from adomnia.privacy.kinds import Kind
 
-__all__ = ["Bounds", "ColumnFacts", "ValueList", "describe_columns", "list_values"]
-
 _FIRST, _NEXT = 12, 200  # values that are shown at once, and that are shown when more are asked for
 _WORDS = {
     "integer": "whole number",

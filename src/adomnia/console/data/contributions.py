@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from adomnia.catalog.model import Profile, Table
     from adomnia.privacy.units import Unit
 
-__all__ = ["ProfileBar", "ProfileView", "describe_moves", "view_profile"]
-
 _MISSED = 20  # 19 times in 20 the exact number is within the margin
 
 

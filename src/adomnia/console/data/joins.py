@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from adomnia.console.data.links import TableLink
     from adomnia.privacy.expressions import Column
 
-__all__ = ["JoinOffer", "find_join", "find_joins", "offer_joins"]
-
 _MEETING = {"text", "integer", "date"}
 
 

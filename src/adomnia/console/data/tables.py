@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from adomnia.catalog.model import Catalog, Table
 
-__all__ = ["SEARCHED_FROM", "TableLine", "find_tables", "list_tables"]
-
 SEARCHED_FROM = 9  # tables and views: fewer are seen at a glance
 _SHOWN = 8
 

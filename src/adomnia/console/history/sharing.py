@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from adomnia.pricing.bills import Expected
     from adomnia.privacy.filters import Filter
 
-__all__ = ["end_share", "open_shared", "share", "take_shared"]
-
 
 @dataclass(frozen=True)
 class Balance:

@@ -9,9 +9,9 @@ from adomnia.api.actions.releases import SCHEMA, check_release_name
 from adomnia.console.ask.affording import find_most
 from adomnia.console.ask.budget_bar import build_bar
 from adomnia.console.methods.problems import BadField, refuse_field
-from adomnia.errors import Refusal
-from adomnia.explaining.surfaces import reword, reword_lines
+from adomnia.errors import Refusal, render
 from adomnia.messages.surfaces import Surface
+from adomnia.messages.texts import show_all
 from adomnia.pricing.policies import sets_price
 from adomnia.privacy.amounts import EPSILON_UNIT
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from adomnia.console.ask.price_view import PriceView
     from adomnia.console.methods.naming import Fields
     from adomnia.methods.contract import Method
-
-__all__ = ["KEEP", "NAME", "Keeping", "check_keeping", "locate_keeping", "may_publish", "price_keeping", "read_keeping"]
 
 KEEP, NAME = "keep", "release-name"  # the fields
 PUBLISH, PRIVATE = "publish", "private"
@@ -75,7 +73,7 @@ def locate_keeping(refusal: Refusal) -> Refusal:
     field = KEEP if refusal.code in _WHOSE else NAME if refusal.code.startswith("release_") else ""
     if not field:
         return refusal
-    told = reword(refusal, Surface.PAGE)
+    told = render(refusal, Surface.PAGE)
     return BadField(field, told.what, told.why, told.fix, None, refusal.code)
 
 
@@ -97,5 +95,5 @@ def price_keeping(visit: Visit, price: PriceView, asked: AskForm, keeping: Keepi
         is_spent=find_most(replace(budgets, personal=budgets.dataset), price.word) < EPSILON_UNIT,
         is_too_dear=not budgets.dataset.admits(quote.event),
         too_dear=None,
-        warnings=reword_lines(quote.warnings, Surface.PAGE),
+        warnings=show_all(quote.warnings, Surface.PAGE),
     )

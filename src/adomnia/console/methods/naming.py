@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from adomnia.methods.contract import Parameter
 
-__all__ = ["OWN", "Fields", "box_of", "choose_column", "field_of", "own_of", "write_term"]
-
 Fields: TypeAlias = "Mapping[str, str]"  # what was typed, by the names of the fields
 OWN = "own"  # chosen instead of a column: an expression that is typed beside it
 _CHOSEN = "="  # before the name of a column that is chosen, so that none is read for anything else

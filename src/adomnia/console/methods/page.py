@@ -25,7 +25,7 @@ from adomnia.console.methods.problems import BadField
 from adomnia.console.methods.writing import write_question, write_rows
 from adomnia.console.rendering import Page
 from adomnia.errors import Refusal
-from adomnia.pricing.deltas import NONE_NAMED
+from adomnia.messages.fixes import ADD_DELTA
 
 if TYPE_CHECKING:
     from adomnia.api.requests import Visit
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from adomnia.console.methods.naming import Fields
     from adomnia.console.methods.writing import Written
     from adomnia.methods.contract import Frame, Method
-
-__all__ = ["build_list_page", "build_method_page", "pay_for"]
 
 _ABOVE = ""  # the field of what is wrong with none in particular
 _ROWS = ("table", "where", "select")
@@ -108,7 +106,7 @@ def pay_for(written: Written | None, fields: Fields) -> AskForm:
 def _price(visit: Visit, asked: AskForm) -> PriceView:
     """The price of what a form means; where its method needs a delta, and a usual one can be paid, with that beside."""
     price = build_price(visit, asked)
-    if price.refusal is None or price.refusal.why != NONE_NAMED:
+    if price.refusal is None or price.refusal.fix.action != ADD_DELTA:
         return price
     offered = [fix for fix in price.refusal.fixes if not fix.off]
     return build_price(visit, asked.changed(dict(parse_qsl(offered[0].change)))) if offered else price

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from adomnia.methods.contract import Frame, Method, Parameter
     from adomnia.sql.methods.call_parts import ArgumentParts, RowsParts
 
-__all__ = ["prefill", "refit"]
-
 _COLUMNS = {
     "column": "numbers",
     "columns": "numbers",

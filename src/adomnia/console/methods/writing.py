@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from adomnia.console.methods.naming import Fields
     from adomnia.methods.contract import Method, Parameter
 
-__all__ = ["Written", "write_question", "write_rows"]
-
 _PREFIX = "SELECT "  # what an expression is read behind
 _TYPED = frozenset({"column", "factor", "formula", "text", "choice"})  # what is typed stands in it as it is
 

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from adomnia.api.requests import Visit
     from adomnia.session.askable import AskableRelease
 
-__all__ = ["archive", "figure", "quality", "release", "releases"]
-
 
 _LONGEST = 1000  # characters of an address that a picture is known by
 

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from adomnia.session.askable import AskableRelease
     from adomnia.statistics.products import Attribute
 
-__all__ = ["build_list_page", "build_release_page"]
-
 _WORDS = {"text": "text", "boolean": "true or false", "integer": "whole number", "number": "number", "date": "day"}
 _MISSING = "missing"
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from adomnia.releases.store import ReleaseEntry
     from adomnia.session.askable import AskableRelease
 
-__all__ = ["ReleaseLine", "address_of_release", "list_lines", "open_for"]
-
 EVERYBODY = "everybody here"
 
 

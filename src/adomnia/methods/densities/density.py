@@ -11,7 +11,6 @@ from adomnia.messages.notes import NoteTemplate
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.column_bins import ColumnBins, split_finely
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
-from adomnia.methods.fresh_noise import variance_of
 from adomnia.methods.parts.densities.bandwidth import choose
 from adomnia.methods.parts.densities.density_by_rate import DensityByRate
 from adomnia.methods.parts.densities.sampling import require_one_row
@@ -53,7 +52,7 @@ class Density(SingleRound):
 
     def tabulate(self, *measured: Measured) -> ResultTable:
         (counted,) = measured
-        sizes = choose(counted.values.astype(np.float64), self.cells.widths, variance_of(counted.noise))
+        sizes = choose(counted.values.astype(np.float64), self.cells.widths, counted.noise.cumulants.variance)
         found = NoisyShares(counted.values, sizes, counted.noise, sampled=True)
         return describe_density(found, self.cells, sizes, _CHOSEN(bins=len(sizes)), _COMPETING)
 

@@ -7,15 +7,15 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.distributions.projections import project
+from adomnia.distributions.simulations import draw_again
 from adomnia.messages.notes import NoteTemplate, define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.column_bins import BREAKS, ColumnBins, bins_parameter, choose_bins, split_finely
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
-from adomnia.methods.fresh_noise import draw_again, variance_of
 from adomnia.methods.parts.densities.censored import Censored, Fits
 from adomnia.methods.parts.densities.laws import LAWS, Family
 from adomnia.methods.parts.densities.sampling import ABOUT_PEOPLE, require_one_row
-from adomnia.methods.parts.densities.shares import project
 from adomnia.methods.simulations import count_simulations
 from adomnia.methods.table_limits import demand_few_tables
 from adomnia.noise.afterwards import follow
@@ -92,7 +92,7 @@ class Fitted:
         self._counts = measured.values.astype(np.float64)
         self._mean, self._unit = _binned_moments(self._counts, bins)
         edges = np.array(bins.upper[:-1]) / self._unit
-        self._model = Censored(law, edges, variance_of(measured.noise))
+        self._model = Censored(law, edges, measured.noise.cumulants.variance)
 
     @cached_property
     def problem(self) -> str:
@@ -191,7 +191,7 @@ def _binned_moments(counts: Floats, bins: ColumnBins) -> tuple[float, float]:
     """About the mean and the standard deviation, from the middles of bins."""
     middles, widths = (np.array(bins.lower) + np.array(bins.upper)) / 2, bins.widths
     total = counts.sum()
-    shares = project(counts, np.ones(len(counts))) / total if total > 0 else widths / widths.sum()
+    shares = project(counts, np.asarray(total)) / total if total > 0 else widths / widths.sum()
     mean = float(shares @ middles)
     return mean, float(np.sqrt(shares @ ((middles - mean) ** 2 + widths**2 / 12)))
 

@@ -11,7 +11,6 @@ from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import SingleRound, keys_of
 from adomnia.methods.contract import BY, INFERENCE, Arguments, BadArgument, Factor, Frame, Method
 from adomnia.methods.describe.crosstab import COLUMN, ROW, read_factors
-from adomnia.methods.parts.describe.error_laws import noise_cumulants
 from adomnia.methods.parts.describe.inference import describe_inference, read_inference
 from adomnia.methods.parts.describe.noisy_ratios import NoisyRatio
 from adomnia.methods.simulations import count_simulations
@@ -85,7 +84,7 @@ class NoisyTable:
 
     @cached_property
     def _noise(self) -> float:
-        return noise_cumulants(self.measured)[0]
+        return self.measured.noise.continuous.cumulants.variance
 
     @cached_property
     def _smaller(self) -> int:
@@ -124,7 +123,7 @@ class NoisyTable:
         else:
             drawn = np.broadcast_to(self._rows * flat[:, None, :], size)
         scale = np.sqrt(self._noise)
-        laplace = noise_cumulants(self.measured)[1] > 0
+        laplace = self.measured.noise.continuous.tails == "laplace"
         noise = random.laplace(0.0, scale / np.sqrt(2), size) if laplace else random.normal(0.0, scale, size)
         return self._chi_square((drawn + noise).reshape(*size[:2], *self.counts.shape))
 

@@ -9,13 +9,13 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 
+from adomnia.distributions.margins import deviations
 from adomnia.messages.notes import Note, NoteTemplate, define_note
 from adomnia.methods.analysis import Analysis, with_values
 from adomnia.methods.column_bins import ColumnBins, split_finely
 from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.describe.sample_and_aggregate import count_blocks
 from adomnia.methods.parts.describe.column_sums import MEAN, ColumnSums, column_vector
-from adomnia.methods.parts.describe.error_laws import deviations, noise_cumulants
 from adomnia.methods.parts.describe.inference import DATA
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price
@@ -161,7 +161,7 @@ def find_box(counts: Measured, wanted: float) -> Box | None:
     That chance is divided among all boxes of all sizes, so that choosing among them does not favour noise.
     """
     noisy = np.asarray(counts.values, dtype=np.float64)
-    variance, fourth = noise_cumulants(counts)
+    variance, fourth = counts.noise.continuous.cumulants
     sizes = list_boxes(noisy.shape)
     windows = [np.lib.stride_tricks.sliding_window_view(noisy, size) for size in sizes]
     alpha = _MISTAKEN / sum(prod(each.shape[: noisy.ndim]) for each in windows)

@@ -24,7 +24,6 @@ from adomnia.methods.contract import (
 )
 from adomnia.methods.describe.frequencies import COUNTS_NOTE, note_shares
 from adomnia.methods.parts.describe.counted_shares import NoisyCounts
-from adomnia.methods.parts.describe.error_laws import noise_cumulants
 from adomnia.methods.parts.describe.inference import read_inference
 from adomnia.methods.parts.describe.weighted_counts import WEIGHTED_NOTE, WeightedCounts, weight_vector
 from adomnia.methods.sampling_weights import WEIGHT, read_weights
@@ -90,7 +89,7 @@ class Crosstab(SingleRound):
     def _read(self, measured: Measured) -> tuple["NoisyCounts | WeightedCounts", ...]:
         """The cells with their margins, and the wholes that each is a part of: the table, its row, its column."""
         if self.weights is None:
-            counts, law = np.asarray(measured.values, dtype=np.float64), noise_cumulants(measured)
+            counts, law = np.asarray(measured.values, dtype=np.float64), measured.noise.continuous.cumulants
             tables = _list_wholes(_with_margins(counts)), _list_wholes(_with_margins(np.ones_like(counts)))
             return tuple(NoisyCounts(values, cells, law) for values, cells in zip(*tables, strict=True))
         found = WeightedCounts.of(measured, self.weights, population=self.population)

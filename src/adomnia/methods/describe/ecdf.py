@@ -11,7 +11,6 @@ from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, INFERENCE, Arguments, Factor, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.parts.describe.bins import EqualBins
-from adomnia.methods.parts.describe.error_laws import noise_cumulants
 from adomnia.methods.parts.describe.inference import describe_inference, read_inference
 from adomnia.methods.simulations import count_simulations
 from adomnia.noise.afterwards import follow
@@ -103,7 +102,7 @@ class Curve:
 
     def _farthest(self) -> Floats:
         """How far curves that are drawn again lie from the one that they are drawn from."""
-        variance, fourth = noise_cumulants(self.measured)
+        variance, fourth = self.measured.noise.continuous.cumulants
         counts, random = self._counts, follow([self.measured.values], "ecdf")
         rows = int(np.clip(counts.sum(), 1, _MOST_ROWS))
         rises = np.diff(np.clip(isotonic(self._raw(counts)), 0.0, 1.0), prepend=0.0)

@@ -11,7 +11,6 @@ from adomnia.messages.notes import Note, define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, INFERENCE, Arguments, Factor, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.parts.describe.counted_shares import NoisyCounts
-from adomnia.methods.parts.describe.error_laws import noise_cumulants
 from adomnia.methods.parts.describe.inference import read_inference
 from adomnia.methods.parts.describe.noisy_ratios import NoisyRatio
 from adomnia.methods.parts.describe.weighted_counts import WEIGHTED_NOTE, WeightedCounts, weight_vector
@@ -74,7 +73,7 @@ class Frequencies(SingleRound):
         if self.weights is not None:
             found = WeightedCounts.of(measured, self.weights, population=self.population)
             return found.estimate(), found.share_of(found.whole, population=self.population)
-        counts, law = np.asarray(measured.values, dtype=np.float64), noise_cumulants(measured)
+        counts, law = np.asarray(measured.values, dtype=np.float64), measured.noise.continuous.cumulants
         counted = NoisyCounts(counts, np.ones(len(counts)), law)
         whole = NoisyCounts(np.full(len(counts), counts.sum()), np.full(len(counts), float(len(counts))), law)
         return counted.estimate(), counted.share_of(whole, population=self.population)

@@ -11,7 +11,6 @@ import numpy as np
 from adomnia.messages.notes import Note, NoteTemplate
 from adomnia.methods.contract import INFERENCE, Arguments, Frame, Method, Parameter
 from adomnia.methods.parts.describe.cut_quantiles import Flow
-from adomnia.methods.parts.describe.error_laws import noise_cumulants
 from adomnia.methods.parts.describe.noisy_ratios import NoisyRatio
 from adomnia.methods.parts.describe.robust import Robust, read_robust
 from adomnia.privacy.domains import Numbers
@@ -189,14 +188,14 @@ class HuberResiduals:
     @property
     def step(self) -> float:
         """Newton's step in reaches, at most one."""
-        noise = 3 * sqrt(3 * noise_cumulants(self.measured)[0]) / float(_GRID.width) ** 2
+        noise = 3 * sqrt(3 * self.measured.noise.continuous.cumulants.variance) / float(_GRID.width) ** 2
         return float(np.clip(self.total / max(self.inside, _LEAST_INSIDE * self.rows, noise, 1.0), -1.0, 1.0))
 
     @property
     def ratio(self) -> NoisyRatio:
         """The last step: the sum of residuals over the rows within the window."""
         whole = float(_GRID.width) ** 2
-        variance, fourth = noise_cumulants(self.measured)
+        variance, fourth = self.measured.noise.continuous.cumulants
         variance, fourth = variance / whole**2, fourth / whole**4
         step = self.step
         within = float(self._sums[1] @ _COEFFICIENTS)

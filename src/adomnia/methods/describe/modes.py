@@ -23,7 +23,6 @@ from adomnia.methods.contract import (
 from adomnia.methods.describe.frequencies import COUNTS_NOTE, note_shares
 from adomnia.methods.parts.describe.bins import EqualBins
 from adomnia.methods.parts.describe.counted_shares import NoisyCounts
-from adomnia.methods.parts.describe.error_laws import noise_cumulants
 from adomnia.methods.parts.describe.inference import read_inference
 from adomnia.privacy.keys import Key, Label
 from adomnia.privacy.queries import Query
@@ -73,7 +72,7 @@ class Modes(SingleRound):
 
     def tabulate(self, *measured: Measured) -> ResultTable:
         counts = np.asarray(measured[0].values, dtype=np.float64)
-        law, many = noise_cumulants(measured[0]), len(counts)
+        law, many = measured[0].noise.continuous.cumulants, len(counts)
         chosen = np.argsort(-counts, kind="stable")[: self.top]
         counted = NoisyCounts(counts[chosen], np.ones(len(chosen)), law)
         whole = NoisyCounts(np.full(len(chosen), counts.sum()), np.full(len(chosen), float(many)), law)

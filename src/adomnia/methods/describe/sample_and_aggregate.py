@@ -7,14 +7,15 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.distributions.margins import deviations
 from adomnia.errors import Refusal
+from adomnia.mechanisms.interval import find_alpha
 from adomnia.messages.notes import NoteTemplate, define_note
 from adomnia.methods.analysis import SingleRound
 from adomnia.methods.contract import INFERENCE, Arguments, Factor, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.describe.quantiles import BOUNDS_NOTE, find_quantiles
 from adomnia.methods.parts.describe.column_sums import MEAN, ColumnSums, column_vector
 from adomnia.methods.parts.describe.cut_quantiles import estimate_quantiles
-from adomnia.methods.parts.describe.error_laws import deviations, left_open, noise_cumulants
 from adomnia.methods.parts.describe.inference import describe_inference
 from adomnia.methods.parts.describe.robust import Robust
 from adomnia.privacy.events import Price
@@ -65,7 +66,7 @@ class BlockAverage(SingleRound):
         domain = self.column.domain
         step = float(domain.step)
         average = (domain.middle + float(measured.values) / self.blocks) * step
-        variance, fourth = noise_cumulants(measured)
+        variance, fourth = measured.noise.continuous.cumulants
         scale = step / self.blocks
         return self._estimate(average, variance * scale**2, fourth * scale**4, 0.0)
 
@@ -90,7 +91,7 @@ class BlockAverage(SingleRound):
         value = float(np.clip(average, *limits))
 
         def interval(confidence: float, cells: int) -> Bounds:
-            alpha = left_open(confidence, cells)
+            alpha = find_alpha(confidence, cells)
             far = float(deviations(np.array([variance]), np.array([fourth]), alpha)[0]) * np.sqrt(variance)
             reach = far * (_widen_by_student(self.blocks, alpha) if self.population else 1.0) + rounding
             return np.clip([average - reach], limits[0], value), np.clip([average + reach], value, limits[1])

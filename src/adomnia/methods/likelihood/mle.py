@@ -8,14 +8,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.distributions.margins import deviations
+from adomnia.mechanisms.interval import find_alpha
 from adomnia.messages.notes import Note, NoteTemplate, define_note
 from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, NumberColumn, Parameter
-from adomnia.methods.fresh_noise import variance_of
 from adomnia.methods.models.lm import list_facts
 from adomnia.methods.parts.densities.laws import LAWS as DENSITIES
 from adomnia.methods.parts.densities.sampling import ABOUT_PEOPLE, require_one_row
-from adomnia.methods.parts.describe.error_laws import deviations, left_open, noise_cumulants
 from adomnia.methods.parts.describe.rounds import SeveralRounds
 from adomnia.methods.parts.likelihood.block_laws import BACK, LAWS, SCALES, BlockLaw, bins_of, bounds_of, vector_of
 from adomnia.methods.parts.likelihood.families import FAMILIES
@@ -173,7 +173,7 @@ class Mle(SeveralRounds):
     def steps(self, price: Price) -> Steps:
         (counted,) = yield (Measure(self.query, price * _PEOPLE),)
         people = max(float(counted.values), _LEAST_PEOPLE)
-        silent = float(counted.values) < _LEAST_PEOPLE + _CLEAR * sqrt(variance_of(counted.noise))
+        silent = float(counted.values) < _LEAST_PEOPLE + _CLEAR * sqrt(counted.noise.cumulants.variance)
         blocks = _limit_blocks(people / self._located_rows, min(_MOST_LOCATED, self._most_blocks))
         (bins,) = yield (Measure(self._count_estimates(blocks), price * _BINS),)
         chosen = self._choose(bins, people, blocks, price * _AVERAGES)
@@ -220,7 +220,7 @@ class Mle(SeveralRounds):
 
     def _choose(self, bins: Measured, people: float, blocks: int, price: Price) -> ChosenGrids:
         """The intervals around where blocks lie, and the number of blocks: all of it after the noise."""
-        deviation, law = sqrt(variance_of(bins.noise)), self.law
+        deviation, law = sqrt(bins.noise.cumulants.variance), self.law
         stops = np.cumsum([each.width + 1 for each in self._bins])[:-1]
         counts = np.split(np.asarray(bins.values, dtype=np.float64), stops)
         found = [locate(each, deviation, blocks) for each in counts]
@@ -317,7 +317,7 @@ class Averages:
         spread = (widths * (squares + 0.5) - means**2) * steps**2
         rows = people / chosen.blocks
         expected = law.deviations(law.floor(self.points, people)) ** 2 / rows
-        variance, fourth = noise_cumulants(measured)
+        variance, fourth = measured.noise.continuous.cumulants
         self._spread, self._expected = spread, expected
         self._noise = variance * (widths * steps**2 / chosen.blocks) ** 2 / np.maximum(expected, 1e-300)
         # The law is taken for granted: an estimate of the variance below what it says is noise or chance.
@@ -351,7 +351,7 @@ class Averages:
 
     def interval(self, confidence: float, cells: int) -> Bounds:
         """By the law of sampling and noise together, on the scale that is averaged."""
-        reach = deviations(self._variance, self._fourth, left_open(confidence, cells)) * np.sqrt(self._variance)
+        reach = deviations(self._variance, self._fourth, find_alpha(confidence, cells)) * np.sqrt(self._variance)
         return self.law.interval(self.points, reach, self._limits)
 
 

@@ -8,14 +8,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.mechanisms.interval import find_alpha
 from adomnia.messages.notes import Note, NoteTemplate, define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
 from adomnia.methods.parts.densities.sampling import require_one_row
-from adomnia.methods.parts.describe.error_laws import left_open
 from adomnia.methods.parts.likelihood.conjugates import CONJUGATES, ConditionalLaw, Conjugate, Prior
 from adomnia.methods.parts.likelihood.families import FAMILIES
-from adomnia.methods.parts.likelihood.latent_sums import Boxes, LatentSums, add_up, log_law, reach_of
+from adomnia.methods.parts.likelihood.latent_sums import Boxes, LatentSums, add_up, find_reach
 from adomnia.methods.parts.likelihood.statistic_sums import Sample, check_values
 from adomnia.methods.table_limits import demand_few_tables
 from adomnia.privacy.queries import Query
@@ -138,14 +138,14 @@ class Beliefs:
 
     def interval(self, confidence: float, cells: int) -> Bounds:
         """As much of the probability below it as above it; the mean is always in it."""
-        alpha = left_open(confidence, cells)
+        alpha = find_alpha(confidence, cells)
         lower, upper = self.quantiles(alpha / 2), self.quantiles(1 - alpha / 2)
         return np.minimum(lower, self.means), np.maximum(upper, self.means)
 
     def _row_ends(self, whole: float) -> tuple[float, float]:
         """Between which numbers of rows the exact one is, by the noise alone."""
         fewest, noise = float(self._conjugate.fewest), self._measured.noise
-        seen, reach = self._entries.sum() / whole, len(self._entries) * reach_of(noise) / whole
+        seen, reach = self._entries.sum() / whole, len(self._entries) * find_reach(noise) / whole
         low = max(fewest, np.floor(seen - reach))
         return low, max(low + 1, np.ceil(seen + reach))
 
@@ -155,13 +155,13 @@ class Beliefs:
         noise, width = self._measured.noise, self._width
 
         def log_weight(rows: Floats, total: Floats) -> Floats:
-            own = log_law(noise, above - total) + log_law(noise, below - (rows * width - total))
+            own = noise.log_probability(above - total) + noise.log_probability(below - (rows * width - total))
             return own + self._conjugate.log_weight(self._prior, rows, *self._in_units(rows, total))
 
         def boxes(rows: Floats) -> Boxes:
             most = (rows * width)[:, None]
             centre = np.clip(np.rint((above + most - below) / 2), 0.0, most)
-            reach = np.ceil(reach_of(noise))
+            reach = np.ceil(find_reach(noise))
             limits = np.zeros_like(most), most
             ends = np.maximum(centre - reach, 0.0), np.minimum(centre + reach, most)
             return Boxes(rows, *ends, limits, self._conjugate.discrete)
@@ -176,7 +176,8 @@ class Beliefs:
             square = np.exp(log_spread) + mean**2
             exact = (rows * (1 - 2 * mean + square), 2 * rows * (mean - square), rows * square)
             own = sum(
-                log_law(noise, entry - whole * each) for entry, each in zip(self._entries.tolist(), exact, strict=True)
+                noise.log_probability(entry - whole * each)
+                for entry, each in zip(self._entries.tolist(), exact, strict=True)
             )
             found = self._conjugate.log_weight(self._prior, rows, *self._in_units(rows, mean, log_spread))
             return np.where(square <= mean, own + found, -np.inf)

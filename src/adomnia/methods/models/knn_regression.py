@@ -13,7 +13,6 @@ from adomnia.messages.notes import Note, NoteTemplate
 from adomnia.methods.analysis import with_values
 from adomnia.methods.column_bins import ColumnBins, split_finely
 from adomnia.methods.contract import INFERENCE, Arguments, Frame, Method, NumberColumn, Parameter
-from adomnia.methods.fresh_noise import variance_of
 from adomnia.methods.parts.describe.rounds import SeveralRounds
 from adomnia.methods.parts.models.binned_means import BinnedMeans, ask_means
 from adomnia.methods.parts.models.curve_points import (
@@ -77,7 +76,7 @@ class KnnRegression(SeveralRounds):
         ((query, _),) = self.shares
         (counted,) = yield (Measure(query, price * _COUNT),)
         later = price * (1 - _COUNT)
-        places = self._divide(counted, variance_of(Measure(query, later).mechanism))  # type: ignore[arg-type]  # counts
+        places = self._divide(counted, Measure(query, later).noise.cumulants.variance)
         edges = [self.cells.edges[place] for place in places]
         (sums,) = yield (Measure(ask_means(self.relation, (self._between(edges),), self.response), later),)
         return self._tabulate(BinnedMeans(self.response, sums, self.population), edges)

@@ -22,7 +22,7 @@ from adomnia.methods.synthesis.choosing import ReleaseTables, TableOption
 from adomnia.methods.synthesis.graphical.models import Model
 from adomnia.methods.synthesis.graphical.trees import count_cells
 from adomnia.methods.synthesis.interactions import TablePart, relative_noise, split_table
-from adomnia.methods.synthesis.noisy_tables import NoisyTables, mean_size
+from adomnia.methods.synthesis.noisy_tables import NoisyTables
 from adomnia.methods.synthesis.polishing import divide_amount
 from adomnia.methods.synthesis.remainders import Remainder
 from adomnia.methods.synthesis.synthesis import SIZE, foresee_rows, synthesize
@@ -164,7 +164,7 @@ class Aim(Analysis):
         self, model: Model, noisy: NoisyTables, remainder: Remainder, part: Fraction
     ) -> list[TableOption]:
         """The tables that may be chosen now, by noisy results alone: others could not be worth their noise."""
-        noise = mean_size(Measure(self.query, remainder.offer(part * _MEASURING)).mechanism)  # type: ignore[arg-type]
+        noise = Measure(self.query, remainder.offer(part * _MEASURING)).noise.continuous.mean_size
         sizes, price = self.workload.sizes, remainder.price
         penalties = {
             table: noise * relative_noise(sizes, table, price) * self.workload.count_cells(table)

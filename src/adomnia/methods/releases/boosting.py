@@ -4,7 +4,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import ceil, comb, prod, sqrt
+from math import ceil, comb, prod
 from typing import ClassVar
 
 import numpy as np
@@ -13,7 +13,6 @@ from adomnia.mechanisms.exponential import Exponential
 from adomnia.messages.notes import NoteTemplate
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import Arguments, Frame, Method, Parameter
-from adomnia.methods.parts.describe.error_laws import cumulants
 from adomnia.methods.synthesis.attributes import BINS, COLUMNS, MISSING_VALUES, ReleaseColumn, show_columns
 from adomnia.methods.synthesis.explicit_rows import (
     COLUMN_PART,
@@ -22,7 +21,6 @@ from adomnia.methods.synthesis.explicit_rows import (
     ExplicitTables,
     FittedTable,
     count_replays,
-    find_tails,
     read_explicit,
     read_noisy,
     round_parts,
@@ -117,7 +115,7 @@ class Boosting(Analysis):
             )
             noisy += own
         weights = self._join(synopses) if synopses else start
-        fitted = FittedTable(self.columns, weights, tuple(noisy), tuple(released), find_tails(measured[0]))
+        fitted = FittedTable(self.columns, weights, tuple(noisy), tuple(released), measured[0].noise.continuous.tails)
         about = {"method": "boosting", "rounds": self.rounds, "draws": self.draws}
         return fitted.publish(self.size, about, _MEDIAN(tables=self.rounds))
 
@@ -162,7 +160,7 @@ class Boosting(Analysis):
 
     def _deviation(self, price: Price) -> float:
         """Of the noise on each count."""
-        return sqrt(cumulants(self._ask_counts(price, self.tables.asked[0]).mechanism)[0])  # type: ignore[arg-type]
+        return self._ask_counts(price, self.tables.asked[0]).noise.continuous.deviation
 
     def _join(self, synopses: Sequence[Floats]) -> Floats:
         """One table of all columns from several: the median of every count of few columns."""

@@ -9,11 +9,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from adomnia.mechanisms.laplace import DiscreteLaplace
+from adomnia.mechanisms.contract import Tails
 from adomnia.messages.notes import Note, NoteTemplate, define_note
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, Parameter
-from adomnia.methods.parts.describe.error_laws import cumulants
 from adomnia.methods.synthesis.agreeing import NO_WHOLE, Agreement, agree
 from adomnia.methods.synthesis.attributes import (
     BINS,
@@ -42,7 +41,7 @@ from adomnia.privacy.events import Price, Pure
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Floats, Measure, Measured, ResultTable, Round, Steps
-from adomnia.statistics.products import Product, Tails
+from adomnia.statistics.products import Product
 
 _MOST_WAYS = 4
 _KEPT = 32
@@ -127,7 +126,9 @@ class Marginals(Analysis):
 
     def foresee(self, price: Price, rows: int) -> ResultTable:
         told = [
-            NoisyMarginal(table.columns, _suppose(self.sizes, table, rows), _variance(each.mechanism), table.basis)
+            NoisyMarginal(
+                table.columns, _suppose(self.sizes, table, rows), each.noise.continuous.cumulants.variance, table.basis
+            )
             for table, each in zip(self.plan.tables, self.rehearse(price), strict=True)
         ]
         return self.show(
@@ -137,12 +138,12 @@ class Marginals(Analysis):
     def tabulate(self, measured: tuple[Measured, ...]) -> ResultTable:
         """The tables that follow from what was measured, and whole numbers near to them."""
         told = [
-            NoisyMarginal(table.columns, each.values, _variance(each.mechanism), table.basis)
+            NoisyMarginal(table.columns, each.values, each.noise.continuous.cumulants.variance, table.basis)
             for table, each in zip(self.plan.tables, measured, strict=True)
         ]
         estimates = Residuals.from_measured(self.sizes, told, self.ways)
         found = agree(estimates, self.ways, lambda: follow((each.values for each in measured), "marginals"))
-        tails: Tails = "laplace" if isinstance(measured[0].mechanism, DiscreteLaplace) else "gaussian"
+        tails = measured[0].noise.continuous.tails
         shown = self.show(estimates, tails, found)
         attributes = tuple(column.attribute for column in self.columns)
         # Without the rows that whole numbers are counted from: what counts follow from answers without their bias.
@@ -176,15 +177,11 @@ class Marginals(Analysis):
                     "columns": [names[column] for column in table.columns],
                     "of": table.basis,
                     "part": str(table.part),
-                    "variance": _variance(each.mechanism),
+                    "variance": each.noise.continuous.cumulants.variance,
                 }
                 for table, each in zip(self.plan.tables, measured, strict=True)
             ],
         }
-
-
-def _variance(noise: Any) -> float:  # noqa: ANN401 - of either law
-    return cumulants(noise)[0]
 
 
 def _suppose(sizes: tuple[int, ...], table: PlannedTable, rows: int) -> Floats:

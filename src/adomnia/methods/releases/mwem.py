@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import comb, pi, prod, sqrt
+from math import comb, prod
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +12,6 @@ import numpy as np
 from adomnia.messages.notes import NoteTemplate, define_note
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import Arguments, Frame, Method, Parameter
-from adomnia.methods.parts.describe.error_laws import cumulants
 from adomnia.methods.synthesis.attributes import BINS, COLUMNS, MISSING_VALUES, ReleaseColumn, show_columns
 from adomnia.methods.synthesis.explicit_rows import (
     COLUMN_PART,
@@ -21,7 +20,6 @@ from adomnia.methods.synthesis.explicit_rows import (
     ExplicitTables,
     FittedTable,
     count_replays,
-    find_tails,
     read_explicit,
     read_noisy,
     round_parts,
@@ -107,7 +105,7 @@ class Mwem(Analysis):
             weights = fit(weights, noisy, self._replays(len(noisy)))
         if self.rounds:
             weights = fit(weights, noisy, _AT_THE_END * self._replays(len(noisy)))
-        tails = find_tails(measured[0])
+        tails = measured[0].noise.continuous.tails
         return self._publish(FittedTable(self.columns, weights, tuple(noisy), tuple(released), tails))
 
     def _ask_choice(self, price: Price, tables: Sequence[Floats]) -> Measure:
@@ -125,8 +123,7 @@ class Mwem(Analysis):
 
     def _noise(self, price: Price) -> float:
         """How far the noise of a measurement moves each count, on average."""
-        variance, fourth = cumulants(self._ask_counts(price, self.tables.asked[0], 0).mechanism)  # type: ignore[arg-type]
-        return sqrt(variance / 2) if fourth else sqrt(2 * variance / pi)
+        return self._ask_counts(price, self.tables.asked[0], 0).noise.continuous.mean_size
 
     def _ask_counts(self, price: Price, table: TableColumns, cell: int) -> Measure:
         query = self.tables.query(table)

@@ -11,12 +11,13 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.distributions.projections import fit_whole
 from adomnia.messages.notes import Note, NoteTemplate, define_note
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.synthesis.agreeing import COUNTS
 from adomnia.methods.synthesis.attributes import MISSING, MISSING_VALUES, ReleaseColumn, read_columns
-from adomnia.methods.synthesis.count_errors import estimate_counts, tails_of, variance_of
+from adomnia.methods.synthesis.count_errors import estimate_counts
 from adomnia.methods.synthesis.gram_release import GramRelease
 from adomnia.methods.synthesis.line_workloads import IN_WORDS, WORKLOADS, LineWorkload, WorkloadName
 from adomnia.methods.synthesis.strategies import (
@@ -30,7 +31,6 @@ from adomnia.methods.synthesis.strategies import (
     list_strategies,
     norm_of,
 )
-from adomnia.methods.synthesis.whole_counts import fit_whole
 from adomnia.privacy.events import Price
 from adomnia.privacy.expressions import call
 from adomnia.privacy.queries import Query
@@ -141,8 +141,12 @@ class RangeCounts(Analysis):
         return self._chosen.without_missing()
 
     def _table(self, measured: Measured, *, whole: bool) -> ResultTable:
-        matrix, attribute, tails = self._combination.blocks[0][0], self.column.attribute, tails_of(measured)
-        release = GramRelease.solve(matrix, measured.values, variance_of(measured))
+        matrix, attribute, tails = (
+            self._combination.blocks[0][0],
+            self.column.attribute,
+            measured.noise.continuous.tails,
+        )
+        release = GramRelease.solve(matrix, measured.values, measured.noise.continuous.cumulants.variance)
         counts = fit_whole(release.values, SparseMatrix(matrix).gram) if whole else np.zeros(len(attribute), np.int64)
         about = {"method": self.name, "strategy": self._chosen.name, "workload": self.workload}
         return ResultTable(

@@ -17,7 +17,6 @@ from adomnia.methods.synthesis.explicit_rows import (
     WAYS,
     ExplicitTables,
     FittedTable,
-    find_tails,
     read_explicit,
     read_noisy,
 )
@@ -93,7 +92,9 @@ class SmallDatabase(Analysis):
         cells = sum(map(self.tables.count_cells, self.tables.asked))
         note = _REPEATED(rows=self.small, candidates=self.candidates, counts=cells)
         noisy, released = (read_noisy((), counted),), (counted.values, chosen.values)
-        return FittedTable(self.columns, weights, noisy, released, find_tails(counted)).publish(self.size, about, note)
+        return FittedTable(self.columns, weights, noisy, released, counted.noise.continuous.tails).publish(
+            self.size, about, note
+        )
 
     @property
     def candidates(self) -> int:

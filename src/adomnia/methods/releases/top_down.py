@@ -13,6 +13,7 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.mechanisms.contract import Tails
 from adomnia.messages.notes import Note, define_note
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, Parameter
@@ -25,7 +26,7 @@ from adomnia.methods.synthesis.attributes import (
     read_columns,
     show_columns,
 )
-from adomnia.methods.synthesis.count_errors import estimate_counts, tails_of, variance_of
+from adomnia.methods.synthesis.count_errors import estimate_counts
 from adomnia.methods.synthesis.level_lines import LevelLines, fill_table, list_counts, list_whole
 from adomnia.methods.synthesis.nested_release import LevelTable, NestedRelease
 from adomnia.methods.synthesis.places import Geography, read_geography
@@ -36,7 +37,7 @@ from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.privacy.transforms.matrices import Combination, Matrix
 from adomnia.statistics.contract import Measure, Measured, ResultTable, Round, Steps
-from adomnia.statistics.products import Attribute, Product, Tails
+from adomnia.statistics.products import Attribute, Product
 
 MOST_CELLS = 100_000
 _MOST_LEVELS = 6
@@ -148,14 +149,14 @@ class TopDown(Analysis):
 
     def _read(self, level: int, measured: Measured) -> LevelTable:
         nodes, (alone, together) = self.geography.count_nodes(level), self._weights
-        values, variance = np.asarray(measured.values, dtype=np.float64), variance_of(measured)
+        values, variance = np.asarray(measured.values, dtype=np.float64), measured.noise.continuous.cumulants.variance
         cells = values[: nodes * self._cells].reshape(nodes, self._cells) / alone
         if not together:
             return LevelTable(level, cells, alone**2 / variance, np.zeros(nodes))
         return LevelTable(level, cells, alone**2 / variance, values[cells.size :] / together, together**2 / variance)
 
     def _table(self, measured: Sequence[Measured], *, whole: bool) -> ResultTable:
-        tails = tails_of(measured[0])
+        tails = measured[0].noise.continuous.tails
         tables = [self._read(*each) for each in zip(self.levels, measured, strict=True)]
         release = NestedRelease.solve(self.geography, self._shape, tables, self.total)
         counts = round_levels(release, self.total) if whole else None

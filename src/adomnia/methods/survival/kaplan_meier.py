@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.distributions.simulations import draw_again
 from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.column_bins import BREAKS
 from adomnia.methods.contract import BY, Arguments, Factor, Frame, Method
-from adomnia.methods.fresh_noise import draw_again
 from adomnia.methods.parts.densities.sampling import ABOUT_PEOPLE, require_one_row
 from adomnia.methods.parts.survival.curves import SurvivalCurve
 from adomnia.methods.parts.survival.grouping import find_reach

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.distributions.projections import find_levels, project, round_remainders
 from adomnia.messages.notes import define_note
 from adomnia.methods.synthesis.planning import list_closure, list_tables
 from adomnia.methods.synthesis.residuals import Columns, Residuals
@@ -66,7 +67,8 @@ def _add_up(finest: Places, columns: Columns) -> Places:
 
 def agree_singly(finest: Floats, total: int) -> Places:
     """One table of that total. Those of fewer columns are its sums."""
-    return round_to_total(project_to_total(finest.ravel(), total), total).reshape(finest.shape)
+    flat = project(finest.ravel(), np.array(float(total)))
+    return round_remainders(flat, np.array(total)).reshape(finest.shape)
 
 
 def agree_pairwise(estimates: Mapping[Columns, Floats], total: int) -> dict[Columns, Places]:
@@ -82,36 +84,6 @@ def agree_pairwise(estimates: Mapping[Columns, Floats], total: int) -> dict[Colu
     return found
 
 
-def project_to_total(values: Floats, total: float) -> Floats:
-    """The nearest values that are not negative and have that total."""
-    found: Floats = project_rows(values[np.newaxis], np.array([float(total)]))[0]
-    return found
-
-
-def round_to_total(values: Floats, total: int) -> Places:
-    """Whole numbers of that total: rounded down, and one more where most was left out."""
-    whole = np.floor(values + 1e-9).astype(np.int64)
-    missing = total - int(whole.sum())
-    order = np.argsort(whole - values, kind="stable")
-    whole[order[:missing]] += 1
-    return whole
-
-
-def project_rows(table: Floats, sums: Floats) -> Floats:
-    """Every row moved by one number, and cut at 0, so that it has its sum."""
-    return np.maximum(0.0, table + _shift_rows(table, sums)[:, np.newaxis])
-
-
-def _shift_rows(table: Floats, sums: Floats) -> Floats:
-    """What is added to each row: of its largest values, as many as stay above 0, the mean of what is missing."""
-    ordered = -np.sort(-table, axis=1)
-    numbers = np.arange(1, table.shape[1] + 1)
-    shifts = (sums[:, np.newaxis] - np.cumsum(ordered, axis=1)) / numbers
-    last = np.count_nonzero(ordered + shifts > 0, axis=1) - 1
-    found = np.take_along_axis(shifts, np.maximum(last, 0)[:, np.newaxis], axis=1)[:, 0]
-    return np.where(sums > 0, found, -ordered[:, 0])
-
-
 def project_to_sums(table: Floats, rows: Places, columns: Places) -> Floats:
     """A table near to this one, not negative, with these sums of its rows and of its columns, up to rounding errors.
 
@@ -121,9 +93,9 @@ def project_to_sums(table: Floats, rows: Places, columns: Places) -> Floats:
     row_sums, column_sums = rows.astype(np.float64), columns.astype(np.float64)
     by_columns = np.zeros(table.shape[1])
     for _ in range(_ALTERNATIONS):
-        by_rows = _shift_rows(table + by_columns, row_sums)
+        by_rows = -find_levels(table + by_columns, row_sums)
         shifted = table + by_rows[:, np.newaxis]
-        by_columns = _shift_rows(np.ascontiguousarray(shifted.T), column_sums)
+        by_columns = -find_levels(np.ascontiguousarray(shifted.T), column_sums)
         found = np.maximum(0.0, shifted + by_columns)
         if np.abs(found.sum(axis=1) - row_sums).max() < _NEAR:
             break

@@ -1,18 +1,19 @@
 """Tables of several sets of columns, one below the other: in each line a value of every column, or all of them."""
 
 from collections.abc import Sequence
-from math import inf, log, prod, sqrt
-from statistics import NormalDist
+from math import inf, prod, sqrt
 
 import numpy as np
 
-from adomnia.methods.parts.describe.error_laws import left_open
+from adomnia.distributions.margins import margin
+from adomnia.mechanisms.contract import Tails
+from adomnia.mechanisms.interval import find_alpha
 from adomnia.methods.synthesis.agreeing import Agreement
 from adomnia.methods.synthesis.attributes import MISSING
 from adomnia.methods.synthesis.residuals import Columns, Residuals
 from adomnia.privacy.keys import Label
 from adomnia.statistics.contract import Bounds, Estimate, Fact
-from adomnia.statistics.products import Attribute, Tails
+from adomnia.statistics.products import Attribute
 
 ALL = "(all)"
 
@@ -50,23 +51,12 @@ def estimate_cells(estimates: Residuals, tables: Sequence[Columns], tails: Tails
     deviations = np.repeat([sqrt(estimates.variance(columns)) for columns in tables], sizes)
 
     def interval(confidence: float, cells: int) -> Bounds:
-        # Half a step more: the quantiles are of continuous laws, and what lies on their ends is missed as a whole.
-        reach = deviations * count_deviations(left_open(confidence, cells), tails) + step / 2
+        # Half a step more: quantiles are of continuous distributions, and what lies on their ends is missed as a whole.
+        reach = deviations * margin(tails, find_alpha(confidence, cells)) + step / 2
         return values - reach, values + reach
 
     method = "sum of noisy contrasts by least squares"
     return Estimate(values, interval, method, limits=(0.0, inf))
-
-
-def count_deviations(missed: float, tails: Tails) -> float:
-    """So many standard deviations a sum of noises stays within, but for that probability.
-
-    Sums of Laplace noises are between one such noise and a normal one: what reaches further holds for all of them.
-    Intervals that hold one by one hold together at least as often as if their noises were independent (Sidak 1967),
-    also for these, which are normal noises of scales that are independent.
-    """
-    normal = -NormalDist().inv_cdf(missed / 2)
-    return max(normal, log(1 / missed) / sqrt(2)) if tails == "laplace" else normal
 
 
 def list_whole(found: Agreement | None, tables: Sequence[Columns], lines: int) -> list[Fact]:

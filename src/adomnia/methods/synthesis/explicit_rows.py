@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from adomnia.mechanisms.contract import Tails
 from adomnia.messages.notes import Note, NoteTemplate
 from adomnia.methods.contract import Arguments, BadArgument, Frame, Parameter
-from adomnia.methods.parts.describe.error_laws import cumulants
 from adomnia.methods.synthesis.attributes import ReleaseColumn, count_cells, read_columns
 from adomnia.methods.synthesis.choosing import ReleaseTables
 from adomnia.methods.synthesis.decoding import decode_rows
@@ -29,7 +29,7 @@ from adomnia.privacy.keys import MOST_CELLS, Key
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Floats, Measure, Measured, ResultTable, Round
-from adomnia.statistics.products import Places, Product, Tails
+from adomnia.statistics.products import Places, Product
 
 MOST_TABLES = 1_000  # each is a statement that is proved before data is read
 COLUMN_PART = Fraction(1, 4)  # of what a table costs: tables of several columns tell of each of them too
@@ -112,12 +112,9 @@ def count_replays(work: int) -> int:
 
 def read_noisy(columns: TableColumns, measured: Measured) -> NoisyCells:
     """A whole table as it was measured."""
-    return NoisyCells.whole(columns, np.asarray(measured.values, dtype=np.float64), cumulants(measured.noise)[0])
-
-
-def find_tails(measured: Measured) -> Tails:
-    """Of which law the noise is."""
-    return "laplace" if cumulants(measured.noise)[1] else "gaussian"
+    return NoisyCells.whole(
+        columns, np.asarray(measured.values, dtype=np.float64), measured.noise.continuous.cumulants.variance
+    )
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import pi, prod, sqrt
+from math import prod, sqrt
 
-from adomnia.mechanisms.contract import Noise
-from adomnia.methods.parts.describe.error_laws import cumulants
+from adomnia.mechanisms.contract import Tails
 from adomnia.methods.synthesis.graphical.fitting import MeasuredTable, fit
 from adomnia.methods.synthesis.graphical.models import Model
 from adomnia.methods.synthesis.interactions import TablePart
@@ -14,7 +13,6 @@ from adomnia.methods.synthesis.residuals import NoisyMarginal, Residuals
 from adomnia.methods.synthesis.workload import TablePlaces
 from adomnia.noise import Integers
 from adomnia.statistics.contract import Measured
-from adomnia.statistics.products import Tails
 
 _STEPS, _TOLERANCE = 300, 0.1  # of a fit between two rounds
 _LAST_STEPS, _LAST_TOLERANCE = 3_000, 0.01
@@ -36,17 +34,17 @@ class NoisyTables:
 
     def refine(self, parts: Sequence[TablePart], measured: Sequence[Measured]) -> "NoisyTables":
         """The same with more measurements of parts of its tables."""
-        laws = [cumulants(each.noise) for each in measured]
+        noises = [each.noise.continuous for each in measured]
         found = (
-            NoisyMarginal(part.columns, each.values, variance, part.basis)
-            for part, each, (variance, _) in zip(parts, measured, laws, strict=True)
+            NoisyMarginal(part.columns, each.values, noise.cumulants.variance, part.basis)
+            for part, each, noise in zip(parts, measured, noises, strict=True)
         )
         return NoisyTables(
             self.sizes,
             self.tables,
             (*self.marginals, *found),
             (*self.released, *(each.values for each in measured)),
-            "laplace" if any(fourth for _, fourth in laws) else self.tails,
+            "laplace" if any(noise.tails == "laplace" for noise in noises) else self.tails,
         )
 
     @cached_property
@@ -73,9 +71,3 @@ class NoisyTables:
     @cached_property
     def _fitted(self) -> list[MeasuredTable]:
         return [MeasuredTable(table, self.residuals.marginal(table), self.deviation(table)) for table in self.tables]
-
-
-def mean_size(noise: Noise) -> float:
-    """How large noise is on average."""
-    variance, fourth = cumulants(noise)
-    return sqrt(variance / 2) if fourth else sqrt(2 * variance / pi)

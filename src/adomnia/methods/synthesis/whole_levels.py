@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.distributions.projections import project, round_remainders
 from adomnia.methods.synthesis.nested_release import NestedRelease
 from adomnia.methods.synthesis.places import Geography
-from adomnia.methods.synthesis.whole_counts import project, round_remainders
 from adomnia.statistics.contract import Floats
 
 

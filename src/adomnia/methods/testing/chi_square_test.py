@@ -8,13 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.distributions.projections import project_shares
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
-from adomnia.methods.fresh_noise import variance_of
 from adomnia.methods.parts.testing.adjustment import ADJUST
 from adomnia.methods.parts.testing.departures import Departures
 from adomnia.methods.parts.testing.report import demand_one_row_a_person, returns, tabulate_test
-from adomnia.methods.parts.testing.shares import project
 from adomnia.methods.table_limits import demand_few_tables
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
@@ -71,7 +70,7 @@ class ChiSquareTest(SingleRound):
 def _expect(counts: Floats, shape: tuple[int, int]) -> Floats:
     """The counts that independence expects, given noisy ones on the last axis."""
     table = counts.reshape(*counts.shape[:-1], *shape)
-    product = project(table.sum(axis=-1))[..., :, None] * project(table.sum(axis=-2))[..., None, :]
+    product = project_shares(table.sum(axis=-1))[..., :, None] * project_shares(table.sum(axis=-2))[..., None, :]
     expected: Floats = np.maximum(counts.sum(axis=-1, keepdims=True), 0.0) * product.reshape(counts.shape)
     return expected
 
@@ -79,9 +78,9 @@ def _expect(counts: Floats, shape: tuple[int, int]) -> Floats:
 def _doubt(measured: Measured, shape: tuple[int, int]) -> Floats:
     """How far the noise of margins, of which each is so many counts, puts off what is expected in each cell."""
     table = np.asarray(measured.values, dtype=np.float64).reshape(shape)
-    rows, columns = project(table.sum(axis=1)), project(table.sum(axis=0))
+    rows, columns = project_shares(table.sum(axis=1)), project_shares(table.sum(axis=0))
     squares = shape[1] * columns[None, :] ** 2 + shape[0] * rows[:, None] ** 2
-    found: Floats = np.sqrt(variance_of(measured.noise) * squares).ravel()
+    found: Floats = np.sqrt(measured.noise.cumulants.variance * squares).ravel()
     return found
 
 

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.distributions.simulations import Generator, draw_again
 from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, NumberColumn, Parameter
-from adomnia.methods.fresh_noise import Generator, draw_again, variance_of
 from adomnia.methods.parts.testing.adjustment import ADJUST
 from adomnia.methods.parts.testing.moments import COMBINED, GroupMoments
 from adomnia.methods.parts.testing.null_law import NullLaw, as_alternative, count_draws
@@ -73,7 +73,7 @@ class CorrelationTest(SingleRound):
 
     def tabulate(self, *measured: Measured) -> ResultTable:
         whole = _whole(self.query)
-        noise = variance_of(measured[0].noise) / whole**2
+        noise = measured[0].noise.cumulants.variance / whole**2
         sums = np.asarray(measured[0].values, dtype=np.float64) / whole
         found = Products(_combine(sums), noise)
         observed = float(found.statistic)

@@ -9,7 +9,6 @@ import numpy as np
 
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
-from adomnia.methods.fresh_noise import variance_of
 from adomnia.methods.parts.testing.adjustment import ADJUST
 from adomnia.methods.parts.testing.departures import Departures
 from adomnia.methods.parts.testing.report import demand_one_row_a_person, returns, tabulate_test
@@ -53,7 +52,7 @@ class GoodnessOfFit(SingleRound):
             return expected
 
         most = float(np.sqrt(1 / chances.min() - 1))
-        doubt = chances * np.sqrt(len(chances) * variance_of(measured[0].noise))
+        doubt = chances * np.sqrt(len(chances) * measured[0].noise.cumulants.variance)
         departures = Departures(measured[0], expect, most, doubt, self.by)
         return tabulate_test(
             [f"effect size w of {self.column.name}"],

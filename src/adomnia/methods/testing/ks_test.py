@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.distributions.projections import project_shares
 from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.column_bins import ColumnBins, split_finely
@@ -32,7 +33,6 @@ from adomnia.methods.parts.testing.report import (
     returns,
     tabulate_test,
 )
-from adomnia.methods.parts.testing.shares import project
 from adomnia.methods.table_limits import demand_few_tables
 from adomnia.privacy.events import Price
 from adomnia.privacy.queries import Query
@@ -190,7 +190,7 @@ def _compare(
 
     @lru_cache(maxsize=1)
     def errors() -> Floats:
-        shares = project(histograms.counts)
+        shares = project_shares(histograms.counts)
         again = histograms.simulate(shares, "ks_test intervals")
         return _differ(again, target) - _differ(shares, target)
 
@@ -216,7 +216,7 @@ def _largest(differences: Floats) -> Floats:
 
 def _apart(counts: Floats, target: Floats | None) -> Floats:
     """The difference of the distribution functions at the end of each bin but the last, where there is none."""
-    return _differ(project(counts), target)
+    return _differ(project_shares(counts), target)
 
 
 def _differ(counts: Floats, target: Floats | None) -> Floats:

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.distributions.projections import project_shares
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.column_bins import ColumnBins, split_finely
 from adomnia.methods.contract import BY, Arguments, Factor, Frame, Method, NumberColumn, Parameter
-from adomnia.methods.fresh_noise import variance_of
 from adomnia.methods.parts.describe.rounds import SeveralRounds, table_of
 from adomnia.methods.parts.testing.adjustment import ADJUST
 from adomnia.methods.parts.testing.binned import LOST, Histograms
@@ -33,7 +33,6 @@ from adomnia.methods.parts.testing.report import (
     returns,
     tabulate_test,
 )
-from adomnia.methods.parts.testing.shares import project
 from adomnia.methods.parts.testing.superiority import Pairs, superiority, vary_by_order, vary_by_sampling
 from adomnia.methods.table_limits import demand_few_tables
 from adomnia.privacy.events import Price
@@ -114,7 +113,7 @@ def _compare(rows: CutRows, asked: MannWhitney | MannWhitneyByRank) -> ResultTab
     def law() -> NullLaw:
         return NullLaw(compare(histograms.simulate(histograms.pooled, "mann_whitney")) - 0.5)
 
-    noise, shares = variance_of(rows.measured.noise), project(histograms.counts)
+    noise, shares = rows.measured.noise.cumulants.variance, project_shares(histograms.counts)
     sampling = vary_by_sampling(shares, histograms.rows)
     order = vary_by_order(shares, rows.tied[0]) * float(np.prod(histograms.rows)) ** 2
 

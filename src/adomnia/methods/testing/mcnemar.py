@@ -8,10 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.distributions.simulations import draw_again
 from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
-from adomnia.methods.fresh_noise import draw_again, variance_of
 from adomnia.methods.parts.testing.adjustment import ADJUST
 from adomnia.methods.parts.testing.null_law import NullLaw, as_alternative, count_draws
 from adomnia.methods.parts.testing.report import (
@@ -152,7 +152,7 @@ class Changes:
 
     @cached_property
     def _noise(self) -> float:
-        return variance_of(self.measured.noise)
+        return self.measured.noise.cumulants.variance
 
     @property
     def lost(self) -> bool:

@@ -8,10 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.distributions.simulations import Generator, draw_again
+from adomnia.distributions.tulap import upper_tail
 from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
-from adomnia.methods.fresh_noise import Generator, draw_again, variance_of
 from adomnia.methods.parts.testing.adjustment import ADJUST
 from adomnia.methods.parts.testing.null_law import Alternative, NullLaw, as_alternative, count_draws
 from adomnia.methods.parts.testing.report import (
@@ -21,7 +22,6 @@ from adomnia.methods.parts.testing.report import (
     returns,
     tabulate_test,
 )
-from adomnia.methods.parts.testing.tulap import upper_tail
 from adomnia.methods.table_limits import demand_few_tables
 from adomnia.noise.afterwards import follow
 from adomnia.privacy.expressions import Column, call, text
@@ -147,7 +147,7 @@ class Counts:
     def of(cls, measured: Measured, success: int, by: tuple[Factor, ...]) -> "Counts":
         """What was measured, successes last."""
         values = np.asarray(measured.values, dtype=np.float64)
-        return cls(values if success else values[..., ::-1], variance_of(measured.noise), by)
+        return cls(values if success else values[..., ::-1], measured.noise.cumulants.variance, by)
 
     @cached_property
     def rows(self) -> Floats:

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.distributions.projections import project_shares
 from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, NumberColumn, Parameter
-from adomnia.methods.fresh_noise import variance_of
 from adomnia.methods.parts.describe.rounds import SeveralRounds, table_of
 from adomnia.methods.parts.testing.adjustment import ADJUST
 from adomnia.methods.parts.testing.binned import Histograms
@@ -33,7 +33,6 @@ from adomnia.methods.parts.testing.report import (
     returns,
     tabulate_test,
 )
-from adomnia.methods.parts.testing.shares import project
 from adomnia.methods.table_limits import demand_few_tables
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price
@@ -91,13 +90,13 @@ class SignedRank(SeveralRounds):
     def _tabulate(self, rows: CutRows) -> ResultTable:
         flat = rows.measured.values.reshape(1, -1)
         histograms = Histograms(Measured(flat, rows.measured.mechanism, (rows.measured, "signs")), self.by)
-        noise = variance_of(rows.measured.noise)
+        noise = rows.measured.noise.cumulants.variance
 
         def compare(counts: Floats) -> Floats:
-            return np.where(histograms.are_lost(counts), 0.0, balance(project(counts), 0.0))
+            return np.where(histograms.are_lost(counts), 0.0, balance(project_shares(counts), 0.0))
 
         observed, lost = float(compare(histograms.counts)), histograms.lost
-        shares = project(histograms.counts)
+        shares = project_shares(histograms.counts)
 
         @lru_cache(maxsize=1)
         def law() -> NullLaw:

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from adomnia.privacy.keys import Key
 
-__all__ = ["Candidate", "Distances", "Guess", "Norm"]
-
 MOST_TABLES = 2_000
 MOST_CANDIDATES = 2**20
 LARGEST_GUESS = 2**52

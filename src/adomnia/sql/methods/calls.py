@@ -12,6 +12,9 @@ from sqlglot import exp
 
 from adomnia.catalog.model import Catalog
 from adomnia.errors import Refusal
+from adomnia.messages.fixes import guess
+from adomnia.messages.references import Setting
+from adomnia.messages.texts import Message
 from adomnia.methods.contract import Arguments, BadArgument, Method
 from adomnia.methods.parts.testing.adjustment import NONE
 from adomnia.methods.registry import METHODS, find_method
@@ -95,7 +98,7 @@ def _find(call: exp.Func) -> Method:
     found = find_method(name)
     if found is None:
         close = get_close_matches(name.lower(), METHODS, n=1)
-        hint = f"did you mean {close[0]}? SHOW METHODS lists all" if close else "name a table of the catalog"
+        hint = guess(close, "SHOW METHODS lists all") if close else Message(Setting("table"))
         raise refusal("function_not_allowed", call, "is not a table of the catalog", hint)
     return found
 

@@ -17,6 +17,8 @@ import numpy as np
 from sqlglot.tokenizer_core import Token, TokenType
 
 from adomnia.errors import Refusal
+from adomnia.messages.references import Option
+from adomnia.messages.texts import Message
 from adomnia.privacy.kinds import LONGEST_TEXT
 from adomnia.sql.reading.parse import position_at, split_tokens
 from adomnia.sql.reading.refusals import shorten
@@ -146,8 +148,12 @@ def _find_places(text: str, tokens: Sequence[Token], *, named: bool) -> Iterator
             if found is None or not named:
                 what = f":{shorten(text[after.start : after.end + 1])}"
                 why = "is not the name of a parameter" if named else "is a name, and the values have none"
-                raise _refusal(text, token.start, what, why, 'pass parameters={"name": value} for :name')
+                raise _refusal(text, token.start, what, why, _pass("name") + " for :name")
             yield _Place(found.group(), token.start, after.end + 1)
+
+
+def _pass(name: str) -> Message:
+    return Message("pass ", Option("parameters", ((name, "value"),)))
 
 
 def _list_constants(text: str, places: Sequence[_Place], parameters: Parameters) -> Iterator[str]:
@@ -160,7 +166,7 @@ def _list_constants(text: str, places: Sequence[_Place], parameters: Parameters)
                 raise Refusal(f"Parameter {shorten(str(name))}", why, fix, (1, 1), code="bad_parameter")
         for place in places:
             if place.name not in parameters:
-                fix = f'pass parameters={{"{place.name}": value}}'
+                fix = _pass(place.name)
                 raise _refusal(text, place.start, f":{place.name}", "has no value", fix)
             yield _write_constant(text, place, parameters[place.name])
         return

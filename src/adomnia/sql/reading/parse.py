@@ -14,6 +14,7 @@ from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from adomnia.errors import Refusal
+from adomnia.messages.texts import write
 from adomnia.sql.reading.parser_log import silence_parser
 from adomnia.sql.reading.refusals import OTHER_ROWS, ROW_OF_EACH, WRITTEN, Position, refusal, shorten
 from adomnia.sql.reading.spellings import spell_out_filters, spell_out_quantiles
@@ -56,7 +57,7 @@ _SUBSTRINGS = ("SUBSTRING", "SUBSTR")
 _SEPARATING = (TokenType.FROM, TokenType.FOR, TokenType.COMMA)
 _WORDS_IN_ORDER = ((TokenType.FROM,), (TokenType.FROM, TokenType.FOR))
 _PLAIN_CONSTANT = "write a plain constant: a number, or a text between single quotes"
-_GIVE_PARAMETERS = "pass its value: parameters=[...] beside the text, or write a plain constant"
+_GIVE_PARAMETERS = write("pass its value: {parameters=[...]} beside the text, or write a plain constant")
 _COUNTED = (TokenType.LIMIT, TokenType.OFFSET)
 _CONSTANTS = (TokenType.STRING, TokenType.NUMBER)
 _INTERVAL = re.compile("[0-9]{1,9}( ?[a-z]{1,12})?", re.ASCII | re.IGNORECASE)

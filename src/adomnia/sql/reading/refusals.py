@@ -6,6 +6,9 @@ from difflib import get_close_matches
 from sqlglot import ErrorLevel, exp
 
 from adomnia.errors import Refusal
+from adomnia.messages.fixes import guess
+from adomnia.messages.references import Option
+from adomnia.messages.texts import Message
 from adomnia.privacy.expressions import quote_name
 
 Position = tuple[int, int]
@@ -31,7 +34,7 @@ _NODES: tuple[tuple[type[exp.Expr], str, str, str], ...] = (
         exp.Placeholder,
         "syntax_not_allowed",
         "is a parameter without a value",
-        "pass it: parameters={...} beside the text",
+        Message("pass it: ", Option("parameters", "{...}"), " beside the text"),
     ),
     (exp.Window, "window_function", OTHER_ROWS, f"leave it out; {ROW_OF_EACH}"),
     (exp.Exists, "private_subquery", *_SUBQUERY),
@@ -113,9 +116,11 @@ def refusal_of_name(code: str, node: exp.Expr, name: str, things: str, known: li
     """The refusal of a name that is not declared; it repeats only the analyst's own word and public names."""
     spelt = {word.lower(): word for word in known}
     close = get_close_matches(name.lower(), spelt, n=1)
-    hint = f"did you mean {quote_name(spelt[close[0]])}? " if close else ""
+    meant = [quote_name(spelt[each]) for each in close]
     some = ", ".join(map(quote_name, known[:_LISTED])) + (", ..." if len(known) > _LISTED else "")
-    return refusal(code, node, f"is not among the {things}", f"{hint}they are {some}", shorten(name))
+    return refusal(
+        code, node, f"is not among the {things}", guess(meant, f"they are {some}", f"There are {some}"), shorten(name)
+    )
 
 
 def shorten(text: str) -> str:

@@ -7,6 +7,9 @@ from sqlglot import exp
 
 from adomnia.catalog.model import Catalog
 from adomnia.errors import Refusal
+from adomnia.messages.fixes import ASK_RELEASE
+from adomnia.messages.references import Setting
+from adomnia.messages.texts import Fix, Message, write
 from adomnia.methods.registry import find_method
 from adomnia.privacy import relations
 from adomnia.sql.reading.creating import SCHEMA
@@ -14,7 +17,7 @@ from adomnia.sql.reading.refusals import refusal, refusal_of_name, refusal_of_no
 from adomnia.sql.rows.derived import Derived
 from adomnia.sql.values.scope import check_parts
 
-_TABLE = "name a table of the catalog"
+_TABLE = Message(Setting("table"))
 
 
 @dataclass(frozen=True)
@@ -54,8 +57,8 @@ def find_table(node: exp.Expr, catalog: Catalog) -> Derived:
         raise refusal("tablesample", node, why, "leave the sampling out", "Sampling")
     name = ".".join(part.name for part in node.parts)
     if node.db.lower() == SCHEMA:
-        why, fix = "is a release, which costs nothing and has no price", "ask it by itself, with sql()"
-        raise refusal("public_table", node, why, fix, name)
+        why, alone = "is a release, which costs nothing and has no price", write("ask it by itself, with {sql()}")
+        raise refusal("public_table", node, why, Fix(alone, ASK_RELEASE), name)
     for table in catalog.tables:
         if table.name.lower() == name.lower():
             check_parts(node, "this", "alias", "joins")

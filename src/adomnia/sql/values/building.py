@@ -9,6 +9,7 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from adomnia.errors import Refusal
+from adomnia.messages.fixes import tell
 from adomnia.privacy.expressions import FUNCTIONS, Expression, Literal, call
 from adomnia.privacy.functions.days import DAYS
 from adomnia.privacy.kinds import Day, Identity, Moment
@@ -56,13 +57,13 @@ def refusal_of_arguments(node: exp.Expr, function: str, given: Arguments) -> Ref
         return refusal("identifier_column", node, "looks at an id", "ids can be counted, not compared")
     if any(not isinstance(given[place], Literal) for place in row.constants if place < len(given)):
         why = "has a value of the row where only a constant may stand"
-        return refusal("function_not_allowed", node, why, f"it takes {row.takes}")
+        return refusal("function_not_allowed", node, why, tell(f"it takes {row.takes}"))
     zones = sorted({each.kind.zone for each in given if isinstance(each.kind, Moment)} - {""})
     if len(zones) > 1:
         why = f"puts local times of {' and '.join(zones)} together, which do not fit"
         return refusal("type_error", node, why, "the owner can declare one time zone for both columns")
     found = ", ".join(dict.fromkeys(str(each.kind) for each in given)) or "nothing"
-    return refusal("type_error", node, f"is made of {found}", f"it takes {row.takes}")
+    return refusal("type_error", node, f"is made of {found}", tell(f"it takes {row.takes}"))
 
 
 def as_day(value: Expression) -> Expression:

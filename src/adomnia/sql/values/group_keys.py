@@ -10,6 +10,8 @@ from typing import NamedTuple
 from sqlglot import exp
 
 from adomnia.errors import Refusal
+from adomnia.messages.references import Setting
+from adomnia.messages.texts import Message
 from adomnia.plans.undeclared import MOST_NAMED, limit_open_keys, open_key
 from adomnia.privacy.expressions import Call, Column, Expression, columns_of
 from adomnia.privacy.keys import MOST_CELLS, Key, is_open, key_cells
@@ -105,7 +107,7 @@ def read_key(node: exp.Expr, scope: Scope, relation: Relation, lacking: str | No
         if found is not None:
             return found
     if any_values is None or lacking is not None:
-        raise _refusal_of_key(node, written, "" if any_values is None else f", or {lacking}")
+        raise _refusal_of_key(node, written, "" if any_values is None or lacking is None else ", or " + lacking)
     return any_values
 
 
@@ -116,11 +118,13 @@ def _refusal_of_key(  # noqa: PLR0911 - one for each kind
     match written:
         case Column(kind=Identity() | Text()):
             why = "may identify people, and its values are not declared"
-            fix = "group by a declared category" + (f", or {listed}" if isinstance(written.kind, Text) else "")
-            return refusal("identifier_column", node, why, fix + otherwise)
+            name = render_node(node).strip('"')
+            declared = Setting("categories", (("name", name),))
+            ways = (declared, f", or {listed}") if isinstance(written.kind, Text) else ("group by a declared category",)
+            return refusal("identifier_column", node, why, Message(*ways, otherwise))
     match written, written.kind:
         case Call(function="format"), _:
-            fix = f"group by fewer fields, or by DATE_TRUNC('month', ...){otherwise}"
+            fix = "group by fewer fields, or by DATE_TRUNC('month', ...)" + otherwise
             return refusal("needs_key_domain", node, f"makes more than {MOST_LISTED:,} texts, or any number", fix)
         case _, Text():
             return refusal(
@@ -135,7 +139,7 @@ def _refusal_of_key(  # noqa: PLR0911 - one for each kind
         case _, Quantity(lower=Fraction(), upper=Fraction(), whole=True):
             why = f"makes more than {MOST_CELLS:,} groups"
             return refusal(
-                "too_many_cells", node, why, f"group by wider steps: FLOOR({render_node(node)} / 1000){otherwise}"
+                "too_many_cells", node, why, f"group by wider steps: FLOOR({render_node(node)} / 1000)" + otherwise
             )
         case _, Quantity(lower=Fraction(), upper=Fraction()):
             why, fix = "is not made of whole numbers", f"make it whole: FLOOR({render_node(node)})"

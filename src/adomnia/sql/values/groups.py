@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from adomnia.errors import Refusal
+from adomnia.messages.references import Setting
+from adomnia.messages.texts import Message
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, Expression, call, columns_of, quote_name
 from adomnia.privacy.keys import Key
@@ -92,8 +94,8 @@ def _refusal_of_unbounded(node: exp.Expr, value: Expression) -> Refusal:
         if isinstance(column.kind, Quantity) and not column.kind.bounded:
             name = quote_name(node.name if isinstance(node, exp.Column) else column.name)
             why = f"adds up {name}, which has no declared bounds"
-            line = f'{name} = {{ type = "{column.kind}", lower = ..., upper = ... }}'
-            fix = f"bound it with CLAMP({name}, lower, upper), or the owner can declare {line}"
+            facts = ("column", name), ("name", name.strip('"')), ("kind", str(column.kind))
+            fix = Message(f"bound it with CLAMP({name}, lower, upper), or ", Setting("bounds", facts))
             return refusal("unbounded_expression", node, why, fix)
-    fix = "bound it with CLAMP(..., lower, upper)"
-    return refusal("unbounded_expression", node, "has no bounds to add up within", fix)
+    plain = "bound it with CLAMP(..., lower, upper)"
+    return refusal("unbounded_expression", node, "has no bounds to add up within", plain)

@@ -7,6 +7,8 @@ from fractions import Fraction
 from sqlglot import exp
 
 from adomnia.errors import Refusal
+from adomnia.messages.references import Option
+from adomnia.messages.texts import Message, write
 from adomnia.options import OPTIONS
 from adomnia.plans.formulas import Formula, Term, map_leaves, statistics_of
 from adomnia.plans.plan import Plan
@@ -32,13 +34,13 @@ from adomnia.statistics.variance import Variance
 
 ONE_ROW = "SELECT AVG(x) FROM (SELECT person_id, AVG(amount) AS x FROM visits GROUP BY person_id)"
 
-_LEFT_OUT = 'leave inference="population" out'
+_LEFT_OUT = write("leave {inference=population} out")
 # Why there is no population form of what SQL calls so, and what to ask instead.
 _REFUSED = {
-    "COUNT": ("the population has no size here", f"ask for a share, COUNT(...) / COUNT(*), or {_LEFT_OUT}"),
-    "SUM": ("the population has no size here", f"ask AVG or {_LEFT_OUT}"),
-    "MIN": ("a sample does not tell how far a population goes", f"ask QUANTILE or {_LEFT_OUT}"),
-    "MAX": ("a sample does not tell how far a population goes", f"ask QUANTILE or {_LEFT_OUT}"),
+    "COUNT": ("the population has no size here", "ask for a share, COUNT(...) / COUNT(*), or " + _LEFT_OUT),
+    "SUM": ("the population has no size here", "ask AVG or " + _LEFT_OUT),
+    "MIN": ("a sample does not tell how far a population goes", "ask QUANTILE or " + _LEFT_OUT),
+    "MAX": ("a sample does not tell how far a population goes", "ask QUANTILE or " + _LEFT_OUT),
 }
 _UNMEASURED = ("how far sampling moves it is not measured", _LEFT_OUT)
 
@@ -46,8 +48,8 @@ _UNMEASURED = ("how far sampling moves it is not measured", _LEFT_OUT)
 def check_inference(inference: object) -> None:
     """Refuse an inference that is not known."""
     if inference not in OPTIONS["inference"].choices:
-        fix = 'write inference="population", or leave it out'
-        raise Refusal(f"inference={inference!r}", "is not known", fix, code="bad_inference")
+        fix = write("write {inference=population}, or leave it out")
+        raise Refusal(Message(Option("inference", str(inference))), "is not known", fix, code="bad_inference")
 
 
 def infer_population(select: exp.Select, plan: Plan) -> Plan:
@@ -139,7 +141,7 @@ def _share_of(counted: Term, many: Term) -> PopulationShare | None:
 def _refusal_of(statistic: Statistic, select: exp.Select) -> Refusal:
     """At the first aggregate of that name."""
     if isinstance(statistic, PlainQuantile):
-        why, fix = "is about intervals, and none is bought", "leave interval=False out"
+        why, fix = "is about intervals, and none is bought", write("leave {interval=False} out")
         return refusal("population", select, why, fix, "Population inference")
     why, fix = _REFUSED.get(statistic.name, _UNMEASURED)
     kinds = tuple(kind for kind, each in AGGREGATES.items() if each.name == statistic.name)

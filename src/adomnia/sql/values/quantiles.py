@@ -12,6 +12,8 @@ from math import prod
 from sqlglot import exp
 
 from adomnia.mechanisms.quantiles import FINEST_SHARE, MOST_VALUES
+from adomnia.messages.references import Setting
+from adomnia.messages.texts import Message
 from adomnia.plans.formulas import DATE, Formula, statistics_of
 from adomnia.plans.plan import Plan
 from adomnia.privacy.domains import Numbers
@@ -112,7 +114,8 @@ def _read(
 
 def _count_days(node: exp.Expr, value: Expression) -> Expression:
     if isinstance(value.kind, Day) and None in (value.kind.lower, value.kind.upper):
-        fix = "the owner can declare lower = 2020-01-01, upper = 2029-12-31"
+        fix = Message(Setting("days", (("name", render_node(node.this).strip('"')),)))
+        raise refusal("unbounded_expression", node.this, "is a date without declared bounds", fix)
         raise refusal("unbounded_expression", node, "is a date without declared bounds", fix)
     return count_days(value)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from adomnia.mechanisms.brackets import Brackets
 from adomnia.mechanisms.earlier_brackets import EarlierBrackets
+from adomnia.mechanisms.interval import find_alpha
 from adomnia.mechanisms.quantiles import FINEST_SHARE
 from adomnia.noise import Integers
 from adomnia.privacy.queries import Query
@@ -17,7 +18,6 @@ from adomnia.statistics.brackets import Bracket
 from adomnia.statistics.contract import Estimate, Measured
 from adomnia.statistics.one_round import OneRound
 from adomnia.statistics.quantile import estimate_chosen, histogram
-from adomnia.statistics.ratios import left_open_by
 
 # How far from a quantile rows are counted, as parts of the farthest there can be: samples of 100 rows to a million have
 # one of these a little farther off than sampling moves a rank.
@@ -62,7 +62,7 @@ class PopulationQuantile(OneRound):
 
         def ends(confidence: float, cells: int) -> tuple[Integers, Integers]:
             # A sample may lie too low or too high: each end misses half as often as both.
-            alpha = left_open_by(confidence, cells) / 2
+            alpha = find_alpha(confidence, cells) / 2
             found = np.array([each.bounds(alpha) for each in brackets], dtype=np.int64).reshape(*shape, 2)
             return np.minimum(found[..., 0], value), np.maximum(found[..., 1], value)
 

@@ -11,11 +11,11 @@ from statistics import NormalDist
 
 import numpy as np
 
+from adomnia.distributions.combinations import farthest_in_sample
+from adomnia.distributions.quotients import Noisy, Quotient, covary, find_lost, solve_in_blocks
 from adomnia.mechanisms.contract import Noise
-from adomnia.statistics.combinations import farthest_in_sample
+from adomnia.mechanisms.interval import find_alpha
 from adomnia.statistics.contract import Bounds, Floats
-from adomnia.statistics.quotients import Noisy, Quotient, covary, find_lost, solve_in_blocks
-from adomnia.statistics.ratios import left_open_by
 
 _RAISED = 0.5  # deviations that a noisy variance is raised by: of rows far out a sample may have seen too few
 _FEWEST_FREE = 1.0  # degrees of freedom
@@ -57,7 +57,7 @@ class SampledQuotient(Quotient):
     sampling: Sampling = field(kw_only=True)
 
     def bounds(self, confidence: float, cells: int) -> Bounds:
-        left_open, shape = left_open_by(confidence, cells), self.numerator.values.shape
+        alpha, shape = find_alpha(confidence, cells), self.numerator.values.shape
         rows = self.sampling.rows
         given = (self.sampling.above, self.sampling.both, self.sampling.below, *(() if rows is None else (rows,)))
         carried = [Noisy(np.broadcast_to(each, shape), {}, np.zeros(shape)) for each in given]
@@ -65,32 +65,32 @@ class SampledQuotient(Quotient):
         def solve(numerator: Noisy, denominator: Noisy, needed: Noisy, *sampled: Noisy) -> Bounds:
             sampling = Sampling(*(each.values for each in sampled))
             part = replace(self, numerator=numerator, denominator=denominator, sampling=sampling)
-            return part.bounds_where(find_lost((needed,), self.noises, left_open), left_open)
+            return part.bounds_where(find_lost((needed,), self.noises, alpha), alpha)
 
         (needed,) = self.needed
         return solve_in_blocks(solve, (self.numerator, self.denominator, needed, *carried))
 
-    def _spread_and_reach(self, off: Noisy, quotients: Floats, left_open: float) -> tuple[Floats, Floats]:
+    def _spread_and_reach(self, off: Noisy, quotients: Floats, alpha: float) -> tuple[Floats, Floats]:
         sampled, names = self.sampling.at(quotients), list(off.weights)
         noises, weights = [self.noises[name] for name in names], [off.weights[name] for name in names]
         spread = np.sqrt(covary(off, off, self.noises) + sampled)
-        return spread, self._student(left_open) * farthest_in_sample(noises, weights, sampled, left_open)
+        return spread, self._student(alpha) * farthest_in_sample(noises, weights, sampled, alpha)
 
-    def _student(self, left_open: float) -> Floats:
+    def _student(self, alpha: float) -> Floats:
         """How much farther Student's law goes than the normal one, where few rows tell how far they scatter."""
         if self.sampling.rows is None:
             return np.ones(())
         from scipy.special import stdtrit
 
-        below, both, above = super()._covary_sides()
+        above, both, below = super()._covary_sides()
         noise = above - 2 * self.values * both + np.square(self.values) * below
         sampled = self.sampling.at(self.values)
         # What is known of the variance by the noise is known exactly: Satterthwaite's degrees of freedom.
         share = np.maximum(sampled / np.maximum(noise + sampled, _TINY), _LEAST_SHARE)
         free = np.maximum(self.sampling.rows - 1, _FEWEST_FREE) / np.square(share)
-        normal = max(-NormalDist().inv_cdf(left_open / 2), _TINY)
-        return np.asarray(-stdtrit(free, left_open / 2) / normal)
+        normal = max(-NormalDist().inv_cdf(alpha / 2), _TINY)
+        return np.asarray(-stdtrit(free, alpha / 2) / normal)
 
     def _covary_sides(self) -> tuple[Floats, Floats, Floats]:
-        below, both, above = super()._covary_sides()
-        return below + self.sampling.below, both + self.sampling.both, above + self.sampling.above
+        above, both, below = super()._covary_sides()
+        return above + self.sampling.above, both + self.sampling.both, below + self.sampling.below

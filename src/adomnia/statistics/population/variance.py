@@ -5,13 +5,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.distributions.quotients import Noisy, combine
 from adomnia.privacy.queries import Query
 from adomnia.statistics.bernstein import BernsteinSums
 from adomnia.statistics.contract import Bounds, Estimate, Floats
 from adomnia.statistics.moments import rounding_of
 from adomnia.statistics.population.contract import PopulationStatistic, size_of
 from adomnia.statistics.population.sampling import SampledQuotient, Sampling, raise_variance
-from adomnia.statistics.quotients import Noisy, combine
 from adomnia.statistics.variance import VARIANCES
 
 _DEGREE = 4

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from adomnia.distributions.simulations import draw_again
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
-from adomnia.methods.fresh_noise import draw_again, variance_of
 from adomnia.methods.parts.densities.bandwidth import candidates, choose, estimate_error
 from adomnia.methods.parts.densities.shares import merge
 
@@ -41,7 +41,7 @@ def test_its_estimate_is_unbiased_under_noise(noise):
     generator, n = np.random.default_rng(2), 20_000
     counts = generator.multinomial(n, SHARES, 400).astype(float)
     noisy = counts + draw_again(noise, generator, counts.shape)
-    sizes, variance = candidates(CELLS)[2], variance_of(noise)
+    sizes, variance = candidates(CELLS)[2], noise.cumulants.variance
     shown = variance * CELLS * len(sizes) / n**2  # the error by the noise of what is shown
     exact = np.array([estimate_error(each, WIDTHS, 0.0, sizes) for each in counts])
     found = np.array([estimate_error(each, WIDTHS, variance, sizes) - shown for each in noisy])

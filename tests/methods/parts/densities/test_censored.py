@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import optimize
 
+from adomnia.distributions.simulations import draw_again
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
-from adomnia.methods.fresh_noise import draw_again, variance_of
 from adomnia.methods.parts.densities.censored import Censored, Fits
 from adomnia.methods.parts.densities.laws import LAWS
 from adomnia.privacy.conversions import rho_of
@@ -46,7 +46,7 @@ def test_the_likelihood_of_one_bin_more_is_that_of_open_ends():
 def test_the_noise_in_the_model_is_better_than_counts_cut_at_zero(noise):
     """The largest value of 500, with bins up to 500: with the model unbiased to 3%, else above 4% too large."""
     generator, edges = np.random.default_rng(4), np.arange(25.0, 500.0, 25.0)
-    model, blind = Censored(LAW, edges, variance_of(noise)), Censored(LAW, edges, 0.0)
+    model, blind = Censored(LAW, edges, noise.cumulants.variance), Censored(LAW, edges, 0.0)
     counts = generator.multinomial(500, model.shares(SALARIES), 400)
     noisy = counts + draw_again(noise, generator, counts.shape)
     largest = LAW.quantile(SALARIES, np.array(1 - 1 / 500))
@@ -64,7 +64,7 @@ def test_the_noise_in_the_model_is_better_than_counts_cut_at_zero(noise):
 def test_errors_are_those_of_many_fits():
     """Standard deviations of 600 fits are within 15% in all but one of 10**6 runs."""
     noise = NOISES["laplace"]
-    generator, model = np.random.default_rng(6), Censored(LAW, EDGES, variance_of(noise))
+    generator, model = np.random.default_rng(6), Censored(LAW, EDGES, noise.cumulants.variance)
     counts = generator.multinomial(2_000, model.shares(SALARIES), 600)
     fits = model.fit(counts + draw_again(noise, generator, counts.shape), Fits(SALARIES, np.array(2_000.0)))
     stated = model.errors(Fits(SALARIES, np.array(2_000.0)))

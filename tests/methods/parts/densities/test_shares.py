@@ -5,10 +5,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from adomnia.distributions.simulations import draw_again
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
-from adomnia.methods.fresh_noise import draw_again
-from adomnia.methods.parts.densities.shares import NoisyShares, merge, project
+from adomnia.methods.parts.densities.shares import NoisyShares, merge
 from adomnia.privacy.conversions import rho_of
 
 LAPLACE = DiscreteLaplace(Fraction(1))
@@ -95,17 +95,19 @@ def test_any_counts_have_finite_shares_and_intervals_around_them(counts, confide
         assert found.values.sum() == pytest.approx(1)
 
 
-def test_the_projection_is_the_nearest_that_is_not_negative():
+def test_shares_are_the_nearest_that_are_not_negative():
     generator = np.random.default_rng(5)
     for _ in range(50):
-        counts, weights = generator.normal(3, 5, 6), generator.uniform(0.5, 3, 6)
-        counts[0] += max(0.0, 1 - counts.sum())
-        found = project(counts, weights)
+        sizes = tuple(generator.integers(1, 4, 6))
+        released = generator.integers(-6, 9, sum(sizes))
+        released[0] += max(0, 1 - released.sum())
+        shares = NoisyShares(released, sizes, DiscreteLaplace(3), sampled=False)
+        found = shares.values * shares.total
         assert found.min() >= 0
-        assert found.sum() == pytest.approx(counts.sum())
-        pulled = (counts - found) / weights  # by the same multiplier where it is above zero, and less where it is not
-        assert np.ptp(pulled[found > 0]) == pytest.approx(0, abs=1e-9)
-        assert (pulled <= pulled[found > 0].max() + 1e-9).all()
+        assert found.sum() == pytest.approx(shares.total)
+        pulled = (shares.counts - found) / np.array(sizes)  # by the same multiplier where above zero, else by less
+        assert np.ptp(pulled[found > 1e-9]) == pytest.approx(0, abs=1e-9)
+        assert (pulled <= pulled[found > 1e-9].max() + 1e-9).all()
 
 
 def test_cells_are_merged_along_the_last_axis():

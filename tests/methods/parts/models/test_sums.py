@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 
-from adomnia.mechanisms.gaussian import DiscreteGaussian
-from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.methods.contract import BadArgument
 from adomnia.methods.parts.models.blocks import Corners, ProductSum, cover_pairs
 from adomnia.methods.parts.models.design import build_design
-from adomnia.methods.parts.models.sums import SumsOfProducts, variance_of
+from adomnia.methods.parts.models.sums import SumsOfProducts
 from adomnia.privacy.events import Pure
 from adomnia.statistics.contract import Measure, Measured
 from kit.analyses import Arms, frame
@@ -104,12 +100,6 @@ def test_the_noise_of_the_sums_is_the_one_that_is_drawn(data):
     # The error of a variance of 4000 draws of excess kurtosis 3 is 3.5%; six times that has a chance below 1e-8.
     assert np.max(np.abs(found - known) / deviations) < 0.21
     assert np.max(np.abs(found - 1.3 * known) / deviations) > 0.21
-
-
-def test_variances_are_those_of_the_laws():
-    for noise in (DiscreteLaplace(Fraction(3)), DiscreteGaussian(Fraction(7))):
-        assert variance_of(noise) == pytest.approx(sum(k * k * noise.probability(k) for k in range(-200, 201)))
-    assert variance_of(DiscreteLaplace(Fraction(2**80))) == pytest.approx(2 * 4.0**80)
 
 
 def test_boxes_hold_all_products_of_two():

@@ -7,9 +7,9 @@ import pytest
 from scipy.special import chdtrc
 from statsmodels.duration.survfunc import survdiff
 
+from adomnia.distributions.simulations import draw_again
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
-from adomnia.methods.fresh_noise import draw_again, variance_of
 from adomnia.methods.parts.survival.curves import SurvivalCurve
 from adomnia.methods.parts.survival.differences import Differences
 from adomnia.privacy.conversions import rho_of
@@ -37,7 +37,7 @@ def p_values(counts, noise, *, believed=None, seed=1):
     """Of tables with noise, by who believes in that variance of it."""
     noisy = counts + np.rint(draw_again(noise, np.random.default_rng(seed), counts.shape))
     after = noisy[..., INTERVALS:].reshape(*noisy.shape[:2], 2)
-    variance = variance_of(noise) if believed is None else believed
+    variance = noise.cumulants.variance if believed is None else believed
     events, censored = noisy[..., 1, :INTERVALS], noisy[..., 0, :INTERVALS]
     found = Differences(SurvivalCurve(events, censored, after, variance, halved=True))
     return chdtrc(counts.shape[1] - 1, found.statistic)

@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from adomnia.distributions.fieller import fieller
+from adomnia.distributions.projections import project
+from adomnia.distributions.simulations import draw_again
 from adomnia.mechanisms.contract import Noise
-from adomnia.methods.fresh_noise import draw_again, variance_of
 from adomnia.methods.simulations import count_simulations
 from adomnia.noise import Integers
 from adomnia.noise.afterwards import follow
@@ -50,7 +52,8 @@ class NoisyShares:
         """The shares: at least 0, and 1 together. Where no rows are seen, as large as the bins."""
         if self.total <= 0:
             return np.asarray(self._merged / self._merged.sum())
-        return project(self.counts, self._merged) / self.total
+        each = project(np.repeat(self.counts / self._merged, self.cells), np.asarray(self.total))
+        return merge(each, self.cells) / self.total
 
     def bounds(self, confidence: float, cells: int = 1) -> Bounds:
         """The lower and upper ends for each share; for all of them at once if `cells` are more than one."""
@@ -64,7 +67,7 @@ class NoisyShares:
         return np.array(self.cells, dtype=np.float64)
 
     def _variance(self, shares: Floats, total: Any) -> Floats:  # noqa: ANN401 - one or an array of them
-        one = variance_of(self.noise)
+        one = self.noise.cumulants.variance
         own, others = one * self._merged, one * (self._merged.sum() - self._merged)
         noise = own * (1 - shares) ** 2 + others * shares**2
         return np.asarray(noise + np.maximum(total, 0) * shares * (1 - shares) * self.sampled)
@@ -97,35 +100,14 @@ class NoisyShares:
         return np.asarray(np.abs(counts - self.values * total) / spread)
 
     def _invert(self, critical: Floats) -> Bounds:
-        """The ends of {p : (y - p N)**2 <= c**2 (N p (1 - p) + own (1 - p)**2 + others p**2)}; else 0 and 1."""
-        one, square = variance_of(self.noise), critical**2
-        own, others = one * self._merged, one * (self._merged.sum() - self._merged)
-        rows = self.total if self.sampled else 0.0
-        a = self.total**2 + square * (rows - own - others)
-        b = -2 * self.counts * self.total - square * (rows - 2 * own)
-        c = self.counts**2 - square * own
-        root = np.sqrt(np.maximum(b**2 - 4 * a * c, 0))
-        bounded = a > 0
-        divisor = np.where(bounded, 2 * a, 1.0)
-        return np.where(bounded, (-b - root) / divisor, 0.0), np.where(bounded, (-b + root) / divisor, 1.0)
+        """The ends of {p : (y - p N)**2 <= c**2 (N p (1 - p) + own (1 - p)**2 + others p**2)}; else infinite."""
+        one = self.noise.cumulants.variance
+        own, rows = one * self._merged, self.total if self.sampled else 0.0
+        variance = own, own - rows / 2, one * self._merged.sum() - rows
+        return fieller(self.counts, np.asarray(self.total), variance, critical)
 
 
 def merge(cells: Floats, sizes: Sequence[int]) -> Floats:
     """Neighbouring cells of the last axis, added up in groups of those sizes."""
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
     return np.add.reduceat(cells, starts, axis=-1)
-
-
-def project(counts: Floats, weights: Floats) -> Floats:
-    """The nearest counts of the same sum that are not negative; the sum must be above 0.
-
-    Distances are in units of the noise, whose variance is proportional to `weights`.
-    """
-    kept = np.ones(len(counts), dtype=bool)
-    for _ in range(len(counts)):
-        excess = (counts[kept].sum() - counts.sum()) / weights[kept].sum()
-        moved = np.where(kept, counts - excess * weights, 0.0)
-        if moved.min() >= 0:
-            break
-        kept &= moved > 0
-    return np.maximum(moved, 0.0)

@@ -12,7 +12,6 @@ from math import comb
 import numpy as np
 
 from adomnia.methods.parts.describe.counted_shares import NoisyCounts
-from adomnia.methods.parts.describe.error_laws import noise_cumulants
 from adomnia.methods.parts.describe.noisy_ratios import NoisyRatio, less_one
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Expression
@@ -58,7 +57,7 @@ class ColumnSums:
     @property
     def cumulants(self) -> tuple[float, float]:
         """Of the noise on each of these sums."""
-        variance, fourth = noise_cumulants(self.measured)
+        variance, fourth = self.measured.noise.continuous.cumulants
         return variance / self._whole**2, fourth / self._whole**4
 
     @property

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adomnia.methods.parts.describe.error_laws import deviations, left_open
+from adomnia.distributions.margins import deviations
+from adomnia.mechanisms.interval import find_alpha
 from adomnia.methods.parts.describe.noisy_ratios import NoisyRatio
 from adomnia.statistics.contract import Bounds, Estimate, Floats
 
@@ -22,7 +23,7 @@ class NoisyCounts:
         variance, fourth = (self.cells * each for each in self.cumulants)
 
         def interval(confidence: float, cells: int) -> Bounds:
-            far = deviations(variance, fourth, left_open(confidence, cells)) * np.sqrt(variance)
+            far = deviations(variance, fourth, find_alpha(confidence, cells)) * np.sqrt(variance)
             # A number of rows is whole, and never below zero.
             ends = np.floor(self.values - far), np.ceil(self.values + far)
             return np.maximum(ends[0], 0.0), np.maximum(ends[1], 0.0)

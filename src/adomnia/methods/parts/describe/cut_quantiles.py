@@ -7,8 +7,9 @@ from typing import TypeAlias, TypeVar
 
 import numpy as np
 
+from adomnia.distributions.margins import deviations
+from adomnia.mechanisms.interval import find_alpha
 from adomnia.methods.parts.describe.cuts import Cutting, is_whole
-from adomnia.methods.parts.describe.error_laws import deviations, left_open, noise_cumulants
 from adomnia.noise import Integers
 from adomnia.statistics.brackets import isotonic
 from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, Round
@@ -58,7 +59,7 @@ class CutQuantile:
         variance = self.cumulants[0] * ((1 - share) ** 2 * below + share**2 * above)
         fourth = self.cumulants[1] * ((1 - share) ** 4 * below + share**4 * above)
         variance = variance + self.sampled
-        return np.asarray(deviations(variance, fourth, left_open(confidence, cells)) * np.sqrt(variance) + 0.5)
+        return np.asarray(deviations(variance, fourth, find_alpha(confidence, cells)) * np.sqrt(variance) + 0.5)
 
     def rank_error(self, confidence: float, cells: int) -> float:
         """How far the rank of the quantile goes by chance, as a share of the rows."""
@@ -161,7 +162,7 @@ def read_cuts(cutting: Cutting, chosen: Measured, edges: Integers, counts: Measu
     many, places = edges.shape[-1], range(len(cutting.shares))
     laid = edges.reshape(-1, many).astype(np.float64)
     apart = np.asarray(counts.values, dtype=np.float64).reshape(-1, len(laid), many + 1)
-    variance, fourth = noise_cumulants(counts)
+    variance, fourth = counts.noise.continuous.cumulants
     law = (len(apart) * variance, len(apart) * fourth)
     values = chosen.values.reshape(-1, 3 * len(cutting.shares))[:, 1::3].tolist()
     return [

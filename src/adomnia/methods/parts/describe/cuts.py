@@ -17,9 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from adomnia.distributions.margins import deviations
+from adomnia.mechanisms.interval import find_alpha
 from adomnia.mechanisms.quantiles import FINEST_SHARE
 from adomnia.methods.contract import BadArgument, Factor
-from adomnia.methods.parts.describe.error_laws import cumulants, deviations, left_open
 from adomnia.noise import Integers
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price
@@ -87,7 +88,7 @@ class Cutting:
         shares = np.array([float(each) for each in self.shares])
         noise = self.count_variance * (EDGES * len(shares) + 1) / 4
         sampled = many * shares * (1 - shares) * self.population
-        sure = deviations(np.ones(1), np.zeros(1), left_open(float(self.confidence), 1))
+        sure = deviations(np.ones(1), np.zeros(1), find_alpha(float(self.confidence), 1))
         return np.asarray((sure * np.sqrt(sampled + noise) + 1) / many)
 
     def _blur(self, rows: Floats) -> Floats:
@@ -101,7 +102,7 @@ class Cutting:
     @cached_property
     def count_variance(self) -> float:
         """The variance of the noise of one count."""
-        return cumulants(Measure(Query(self.relation, self.by, Rows()), self.counting).mechanism)[0]  # type: ignore[arg-type]  # of counts
+        return Measure(Query(self.relation, self.by, Rows()), self.counting).noise.continuous.cumulants.variance
 
     def lay(self, chosen: Measured, rows: Floats) -> Integers:
         """Edges in every cell, in rising order: those of all quantiles together."""

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adomnia.methods.parts.describe.error_laws import deviations, left_open
+from adomnia.distributions.margins import deviations
+from adomnia.mechanisms.interval import find_alpha
 from adomnia.statistics.contract import Bounds, Estimate, Floats
 
 
@@ -34,7 +35,7 @@ class NoisyRatio:
         """The interval of every row."""
         values, (a, b, c) = self.values, self.variance
         spread = np.maximum(a - 2 * b * values + c * values**2, 0.0)
-        far = deviations(spread, self.fourth, left_open(confidence, cells)) ** 2
+        far = deviations(spread, self.fourth, find_alpha(confidence, cells)) ** 2
         square, middle = self.bottom**2 - far * c, self.top * self.bottom - far * b
         root = np.sqrt(np.maximum(middle**2 - square * (self.top**2 - far * a), 0.0))
         told = (self.bottom > 0) & (square > 0)

@@ -12,7 +12,6 @@ from math import comb
 import numpy as np
 
 from adomnia.methods.contract import NumberColumn
-from adomnia.methods.parts.describe.error_laws import noise_cumulants
 from adomnia.methods.parts.describe.noisy_ratios import NoisyRatio, less_one
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.scans import Total
@@ -110,7 +109,7 @@ class PairSums:
     @cached_property
     def _noise(self) -> tuple[float, float]:
         """The variance and the fourth cumulant of the noise of each sum."""
-        variance, fourth = noise_cumulants(self.measured)
+        variance, fourth = self.measured.noise.continuous.cumulants
         return variance / self._whole**2, fourth / self._whole**4
 
     def _ratio(

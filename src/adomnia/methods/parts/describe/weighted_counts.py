@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from adomnia.distributions.margins import deviations
+from adomnia.mechanisms.interval import find_alpha
 from adomnia.messages.notes import define_note
 from adomnia.methods.contract import NumberColumn
-from adomnia.methods.parts.describe.error_laws import deviations, left_open, noise_cumulants
 from adomnia.methods.parts.describe.noisy_ratios import NoisyRatio
 from adomnia.methods.sampling_weights import SamplingWeights
 from adomnia.privacy.polynomials import constant
@@ -39,7 +40,7 @@ class WeightedCounts:
         weighting = SamplingWeights(weights)
         unit = weighting.upper / weighting.size(split=population)
         entries = np.atleast_2d(np.asarray(measured.values, dtype=np.float64)) * unit
-        variance, fourth = noise_cumulants(measured)
+        variance, fourth = measured.noise.continuous.cumulants
         squares = entries[..., 0] * weighting.upper if population else np.zeros(entries.shape[:-1])
         noises = np.full(entries.shape[:-1], float(entries.shape[-1]))
         return cls(entries.sum(axis=-1), squares, noises, (variance * unit**2, fourth * unit**4))
@@ -56,7 +57,7 @@ class WeightedCounts:
         variance, fourth = (self.noises * each for each in self.cumulants)
 
         def interval(confidence: float, cells: int) -> Bounds:
-            far = deviations(variance, fourth, left_open(confidence, cells)) * np.sqrt(variance)
+            far = deviations(variance, fourth, find_alpha(confidence, cells)) * np.sqrt(variance)
             return np.maximum(self.values - far, 0.0), np.maximum(self.values + far, 0.0)
 
         return Estimate(np.maximum(self.values, 0.0), interval, "noisy sum of weights")

@@ -11,7 +11,6 @@ from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import Factor, NumberColumn
 from adomnia.methods.parts.describe.column_sums import SPREAD, ColumnSums, column_vector
-from adomnia.methods.parts.describe.error_laws import noise_cumulants
 from adomnia.methods.parts.describe.inference import BEYOND_BOUNDS, describe_inference
 from adomnia.methods.parts.describe.noisy_ratios import NoisyRatio
 from adomnia.methods.parts.describe.weighted_counts import WeightedCounts, weight_vector
@@ -62,7 +61,7 @@ class WeightedSums(ColumnSums):
 
     @property
     def cumulants(self) -> tuple[float, float]:
-        variance, fourth = noise_cumulants(self.measured)
+        variance, fourth = self.measured.noise.continuous.cumulants
         many = self._entries.shape[1]
         return many * variance / self._size**2, many * fourth / self._size**4
 

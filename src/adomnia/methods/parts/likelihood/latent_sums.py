@@ -2,19 +2,18 @@
 
 For every number of rows that is possible the exact sums are looked for in boxes, which are made smaller, or moved,
 until they hold all that has weight. Where few integers are possible all of them are there, otherwise some at even
-distances: what is added up is smooth between them, and kinks of the noise's law change all cases alike.
+distances: what is added up is smooth between them, and kinks of the noise change all cases alike.
 Cite: Bernstein & Sheldon 2018 (inference that sums over the exact statistics).
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import sqrt
 from typing import TypeAlias
 
 import numpy as np
 
 from adomnia.mechanisms.contract import Noise
-from adomnia.mechanisms.gaussian import DiscreteGaussian
-from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.statistics.contract import Floats
 
 LogWeight: TypeAlias = Callable[..., Floats]  # (rows, *sums) -> logarithms, -inf where there is nothing
@@ -139,21 +138,7 @@ def _list_cases(tried: Floats, points: tuple[Floats, ...], logs: Floats) -> Late
     return LatentSums(rows, tuple(point[kept] for point in points), weights / weights.sum())
 
 
-def log_law(noise: Noise, off: Floats) -> Floats:
-    """The logarithm of how probable noise of that size is, but for a constant."""
-    match noise:
-        case DiscreteLaplace(scale=scale):
-            return np.asarray(-np.abs(off) / float(scale))
-        case DiscreteGaussian(variance=variance):
-            return np.asarray(-(off**2) / (2 * float(variance)))
-    raise TypeError(f"log_law noise must be Laplace or Gaussian, got {type(noise).__name__}.")
-
-
-def reach_of(noise: Noise) -> float:
+def find_reach(noise: Noise) -> float:
     """How far noise goes that is still counted."""
-    match noise:
-        case DiscreteLaplace(scale=scale):
-            return _DEPTH * float(scale)
-        case DiscreteGaussian(variance=variance):
-            return float(np.sqrt(2 * _DEPTH * float(variance)))
-    raise TypeError(f"reach_of noise must be Laplace or Gaussian, got {type(noise).__name__}.")
+    tails, scale, _ = noise.continuous
+    return scale * (_DEPTH if tails == "laplace" else sqrt(2 * _DEPTH))

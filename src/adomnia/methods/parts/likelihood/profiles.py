@@ -12,7 +12,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from adomnia.methods.parts.describe.error_laws import deviations, left_open
+from adomnia.distributions.margins import deviations
+from adomnia.mechanisms.interval import find_alpha
 from adomnia.methods.parts.likelihood.statistic_sums import StatisticSums
 from adomnia.statistics.contract import Bounds, Floats
 
@@ -71,7 +72,7 @@ class FamilyFit:
 
     def interval(self, confidence: float, cells: int) -> Bounds:
         """Of each parameter."""
-        alpha = left_open(confidence, cells)
+        alpha = find_alpha(confidence, cells)
         ends = [self._ends(term, alpha) for term in range(len(self._point))]
         lower, upper = (self.present(np.array(each)) for each in zip(*ends, strict=True))
         return np.minimum(lower, self.point), np.maximum(upper, self.point)

@@ -15,7 +15,6 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.methods.contract import BadArgument, NumberColumn
-from adomnia.methods.parts.describe.error_laws import noise_cumulants
 from adomnia.methods.parts.likelihood.families import FAMILIES, ExponentialFamily
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import call, number
@@ -106,7 +105,7 @@ class StatisticSums:
         whole = float(np.prod([float(width) for width in widths])) ** self.family.degree
         self.entries = np.asarray(values, dtype=np.float64) / whole
         self.excluded = float(np.sum(np.asarray(measured.values[0], np.float64))) / whole if sample.excludes else 0.0
-        variance, fourth = noise_cumulants(measured)
+        variance, fourth = measured.noise.continuous.cumulants
         self.noise, self.fourth = variance / whole**2, fourth / whole**4
         self.offsets = np.array([float(grid.grid_lower * grid.step) for grid in grids])
         self.widths = np.array([width * float(grid.step) for width, grid in zip(widths, grids, strict=True)])

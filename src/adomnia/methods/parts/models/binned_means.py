@@ -15,9 +15,10 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.distributions.margins import deviations
+from adomnia.mechanisms.interval import find_alpha
 from adomnia.messages.notes import Note, NoteTemplate
 from adomnia.methods.contract import NumberColumn
-from adomnia.methods.parts.describe.error_laws import deviations, left_open, noise_cumulants
 from adomnia.methods.parts.describe.noisy_ratios import NoisyRatio
 from adomnia.privacy.keys import Key
 from adomnia.privacy.queries import Query
@@ -89,7 +90,7 @@ class BinnedMeans:
     @cached_property
     def cumulants(self) -> tuple[float, float]:
         """The variance and the fourth cumulant of the noise of each polynomial's sum."""
-        variance, fourth = noise_cumulants(self.measured)
+        variance, fourth = self.measured.noise.continuous.cumulants
         return variance / self._whole**2, fourth / self._whole**4
 
     @property
@@ -158,7 +159,7 @@ class SmoothedMeans:
         """The interval of each mean: Student's law for the rows, that of the noise for the noise (Fieller 1954)."""
         from scipy.special import stdtrit
 
-        alpha = left_open(confidence, cells)
+        alpha = find_alpha(confidence, cells)
         normal = deviations(np.ones(1), np.zeros(1), alpha)
         wider = (stdtrit(self._freedom, 1 - alpha / 2) / normal) ** 2
         a, b, c = self._ratio.variance

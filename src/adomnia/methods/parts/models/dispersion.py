@@ -16,7 +16,6 @@ from adomnia.privacy.expressions import Expression, call, number
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.privacy.scans import Total
-from adomnia.statistics.combinations import deviation_of
 from adomnia.statistics.contract import Measure, Measured
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ class ScatterSum:
 
     def estimate(self, measured: Measured, expected: float) -> float:
         """The dispersion, with one standard deviation of its noise: `expected` is the sum of the model's variances."""
-        most = (max(0.0, float(measured.values)) + deviation_of(measured.noise)) * float(self.ceiling / _STEPS)
+        most = (max(0.0, float(measured.values)) + measured.noise.continuous.deviation) * float(self.ceiling / _STEPS)
         return min(max(most / max(expected, 1e-300), _LEAST), _MOST)
 
 
@@ -82,7 +81,7 @@ def choose_ceiling(noise: float, expected: float, mean: float, score_noise: floa
 def predict_noise(rows: Relation, price: Price) -> float:
     """The noise of a sum of numbers of one sign at a price, in parts of the largest."""
     noise = cast("Noise", ScatterSum(rows, number(0), Fraction(1)).measure(price).mechanism)
-    return deviation_of(noise) / _STEPS
+    return noise.continuous.deviation / _STEPS
 
 
 def _power_of_two(size: float, up: int = 0) -> Fraction:

@@ -18,6 +18,7 @@ from difflib import get_close_matches
 from itertools import product
 from typing import TypeAlias
 
+from adomnia.messages.fixes import guess
 from adomnia.methods.contract import BadArgument, Frame
 from adomnia.privacy.keys import Label
 
@@ -284,9 +285,9 @@ class _Reader:
             if _is_level(level, written, quoted=token.kind == "text"):
                 return place
         close = get_close_matches(written, list(map(str, levels)), n=1)
-        hint = f"did you mean {_quote(close[0])}? " if close else ""
         why = f"compares {name} with {written}, which is none of its declared values"
-        raise self._refusal(why, f"{hint}use one of {_list_levels(levels)}", offset)
+        fix = f"use one of {_list_levels(levels)}"
+        raise self._refusal(why, guess([_quote(close[0])], fix) if close else fix, offset)
 
     def _product_of_call(self) -> Atom:
         token = self._open_call()
@@ -368,12 +369,9 @@ class _Reader:
             why, fix = self.frame.unusable[name]
             raise self._refusal(f"names {written}, which {why}", fix, token.offset)
         close = get_close_matches(name, self.frame.names, n=1)
-        hint = f"did you mean {close[0]}? " if close else ""
-        raise self._refusal(
-            f"names {written}, which is no column of these rows with declared bounds or categories",
-            f"{hint}use one of {', '.join(self.frame.names[:20])}",
-            token.offset,
-        )
+        why = f"names {written}, which is no column of these rows with declared bounds or categories"
+        fix = f"use one of {', '.join(self.frame.names[:20])}"
+        raise self._refusal(why, guess(close, fix) if close else fix, token.offset)
 
     # Tokens.
 

@@ -25,7 +25,6 @@ from adomnia.privacy.polynomials import variable
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.privacy.vectors import Variable, Vector
-from adomnia.statistics.combinations import deviation_of
 from adomnia.statistics.contract import Floats, Measure, Measured
 
 if TYPE_CHECKING:
@@ -91,11 +90,11 @@ class InfluenceSums:
 
     def find_deviations(self, measured: Measured) -> Floats:
         """The standard deviations of their noise."""
-        return self._units * deviation_of(measured.noise)
+        return self._units * measured.noise.continuous.deviation
 
     def predict_noise(self, price: Price) -> Floats:
         """The standard deviations of the noise in the sums."""
-        return self._units * deviation_of(cast("Noise", self.measure(price).mechanism))
+        return self._units * cast("Noise", self.measure(price).mechanism).continuous.deviation
 
     @property
     def _steps(self) -> tuple[int, ...]:

@@ -11,14 +11,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import accumulate, chain, combinations, combinations_with_replacement
-from math import exp, expm1, prod
+from math import prod
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.mechanisms.contract import Noise
-from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.methods.analysis import keys_of
 from adomnia.methods.contract import BadArgument, Factor, NumberColumn
 from adomnia.methods.parts.models.blocks import BOX_VARIABLES, Block, Cells, Corners, ProductSum, cover_pairs
@@ -206,11 +204,12 @@ class SumsOfProducts:
             for block, each in zip(self.blocks, measured, strict=True)
         ]
         variances = [
-            variance_of(each.noise) / self._size(block) ** 2 for block, each in zip(self.blocks, measured, strict=True)
+            each.noise.cumulants.variance / self._size(block) ** 2
+            for block, each in zip(self.blocks, measured, strict=True)
         ]
         maps = _map_sums(self, tuple(variances))
         sums = np.asarray(maps.entries @ np.concatenate(entries))
-        kurtosis, squares = 3.0 if isinstance(measured[0].noise, DiscreteLaplace) else 0.0, None
+        kurtosis, squares = 3.0 if measured[0].noise.continuous.tails == "laplace" else 0.0, None
         if self.weighting is not None:
             squares = np.asarray(_map_sums(self, tuple(variances), squared=True).entries @ np.concatenate(entries))
         return NoisyProducts(self, sums, maps, kurtosis, squares)
@@ -359,14 +358,6 @@ def coarsen(domain: Numbers, most: int) -> Numbers:
     while domain.width > most:
         domain = Numbers(domain.lower, domain.upper, domain.step * 2)
     return domain
-
-
-def variance_of(noise: Noise) -> float:
-    """The variance of a noise; of Laplace's by its exact formula 2 a / (1 - a)^2."""
-    if isinstance(noise, DiscreteLaplace):
-        rate = float(1 / noise.scale)
-        return 2 * exp(-rate) / expm1(-rate) ** 2
-    return float(noise.variance)  # type: ignore[attr-defined]  # Gaussian
 
 
 def _multiply(one: tuple[Levels, Powers], two: tuple[Levels, Powers]) -> tuple[Levels, Powers] | None:

@@ -11,13 +11,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache, reduce
 from itertools import product
-from math import comb, prod, sqrt
+from math import comb, prod
 from operator import mul
 from typing import TypeAlias
 
 import numpy as np
 
-from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.methods.analysis import keys_of
 from adomnia.methods.contract import Factor
 from adomnia.methods.parts.models.design import Levels, Powers
@@ -163,7 +162,7 @@ class SumLayout:
             released = np.asarray(each.values, dtype=np.float64).reshape(-1)
             follows = follows.reshape(len(self.products), -1)
             values = values + follows @ released
-            spreads.append(follows * _deviation(each))
+            spreads.append(follows * each.noise.continuous.deviation)
         return NoisySums(values, np.concatenate(spreads, axis=1))
 
     def _follow(self, place: int, shape: tuple[int, ...]) -> Floats:
@@ -306,8 +305,3 @@ def _tensor(left: Floats, right: Floats) -> Floats:
 
 def _width(variable: Variable) -> int:
     return max(1, variable.domain.width)
-
-
-def _deviation(measured: Measured) -> float:
-    noise = measured.noise
-    return sqrt(2) * float(noise.scale) if isinstance(noise, DiscreteLaplace) else sqrt(noise.variance)  # type: ignore[attr-defined]

@@ -8,9 +8,10 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
+from adomnia.distributions.margins import deviations
+from adomnia.mechanisms.interval import find_alpha
 from adomnia.methods.column_bins import ColumnBins, split_finely
 from adomnia.methods.contract import NumberColumn
-from adomnia.methods.parts.describe.error_laws import cumulants, deviations, left_open
 from adomnia.statistics.brackets import isotonic
 from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured
 
@@ -107,8 +108,8 @@ class CountedQuantile:
         """How far the number of rows below each inner edge is off, to either side."""
         noise = np.cumsum(self._weights, axis=0)[:-1] - share * self._weights.sum(axis=0)
         squares = np.square(noise)
-        variance, fourth = cumulants(self.counts[0].noise)
+        variance, fourth = self.counts[0].noise.continuous.cumulants
         sampled = max(float(self.rows.sum()), 1.0) * share * (1 - share) * self.population
         spread = variance * squares.sum(axis=1) + sampled
         heavy = fourth * np.square(squares).sum(axis=1)
-        return np.asarray(deviations(spread, heavy, left_open(confidence, cells)) * np.sqrt(spread) + 0.5)
+        return np.asarray(deviations(spread, heavy, find_alpha(confidence, cells)) * np.sqrt(spread) + 0.5)

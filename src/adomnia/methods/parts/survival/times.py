@@ -10,7 +10,6 @@ import numpy as np
 from adomnia.messages.notes import define_note
 from adomnia.methods.column_bins import ColumnBins, choose_bins
 from adomnia.methods.contract import Arguments, BadArgument, Factor, NumberColumn, Parameter
-from adomnia.methods.fresh_noise import variance_of
 from adomnia.methods.parts.survival.curves import SurvivalCurve
 from adomnia.privacy.domains import Numbers
 from adomnia.statistics.contract import Measured
@@ -72,7 +71,7 @@ class Times:
         counts, intervals = measured.values.astype(np.float64), len(self.ends)
         events, censored = counts[..., 1, :intervals], counts[..., 0, :intervals]
         after = np.concatenate([counts[..., 0, intervals:], counts[..., 1, intervals:]], axis=-1)
-        noise = variance_of(measured.noise)
+        noise = measured.noise.cumulants.variance
         return SurvivalCurve(events, censored, after, noise, halved=self.open_end, until_latest=self.until_latest)
 
 

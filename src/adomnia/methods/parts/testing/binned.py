@@ -6,11 +6,11 @@ from functools import cached_property
 
 import numpy as np
 
+from adomnia.distributions.projections import project_shares
+from adomnia.distributions.simulations import Generator, draw_again
 from adomnia.messages.notes import define_note
 from adomnia.methods.contract import Factor
-from adomnia.methods.fresh_noise import Generator, draw_again, variance_of
 from adomnia.methods.parts.testing.null_law import count_draws
-from adomnia.methods.parts.testing.shares import project
 from adomnia.noise.afterwards import follow
 from adomnia.statistics.contract import Floats, Measured
 
@@ -40,7 +40,7 @@ class Histograms:
     @cached_property
     def pooled(self) -> Floats:
         """The shares of the bins in all groups together, as many times as there are groups."""
-        return np.broadcast_to(project(self.counts.sum(axis=-2)), self.counts.shape)
+        return np.broadcast_to(project_shares(self.counts.sum(axis=-2)), self.counts.shape)
 
     @cached_property
     def lost(self) -> bool:
@@ -49,7 +49,7 @@ class Histograms:
 
     def are_lost(self, counts: Floats) -> Floats:
         """Whether so few rows are counted in some group that they may be noise alone: it has no distribution then."""
-        noise = 2 * np.sqrt(counts.shape[-1] * variance_of(self.measured.noise))
+        noise = 2 * np.sqrt(counts.shape[-1] * self.measured.noise.cumulants.variance)
         found: Floats = (counts.sum(axis=-1) < noise).any(axis=-1)
         return found
 

@@ -7,9 +7,9 @@ from math import prod, sqrt
 
 import numpy as np
 
+from adomnia.distributions.simulations import draw_again
 from adomnia.messages.notes import Note, define_note
 from adomnia.methods.contract import Factor
-from adomnia.methods.fresh_noise import draw_again, variance_of
 from adomnia.methods.parts.testing.null_law import NullLaw, count_draws
 from adomnia.methods.strengths import Strengths, lead_on, lead_up_to, plan_draws
 from adomnia.noise.afterwards import follow
@@ -117,7 +117,7 @@ class Departures:
 
     @cached_property
     def _noise(self) -> float:
-        return variance_of(self.measured.noise)
+        return self.measured.noise.cumulants.variance
 
 
 def _measure(shares: Floats, expected: Floats) -> Floats:

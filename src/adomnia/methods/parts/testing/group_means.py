@@ -5,8 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
+from adomnia.distributions.simulations import Generator
 from adomnia.methods.contract import Factor, NumberColumn
-from adomnia.methods.fresh_noise import Generator
 from adomnia.methods.parts.testing.moments import GroupMoments, Scale, SimulatedPeople, draw_noise, read_moments
 from adomnia.methods.parts.testing.null_law import NullLaw, count_draws
 from adomnia.noise.afterwards import follow

@@ -10,8 +10,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.distributions.simulations import Generator, draw_again
 from adomnia.methods.contract import NumberColumn
-from adomnia.methods.fresh_noise import Generator, draw_again, variance_of
 from adomnia.privacy.keys import Key
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
@@ -176,7 +176,7 @@ def read_moments(query: Query, measured: Measured) -> GroupMoments:
     """The noisy sums that were measured, in rows."""
     whole = _whole(query)
     return GroupMoments(
-        np.asarray(measured.values, dtype=np.float64) @ COMBINED / whole, variance_of(measured.noise) / whole**2
+        np.asarray(measured.values, dtype=np.float64) @ COMBINED / whole, measured.noise.cumulants.variance / whole**2
     )
 
 
@@ -196,7 +196,8 @@ class SimulatedPeople:
         about = self.variances * 2 * generator.standard_gamma(np.broadcast_to(np.maximum(rows - 1, 0) / 2, shape))
         exact = np.stack([rows, total, about + total**2 / np.maximum(rows, 1.0)], axis=-1)
         return GroupMoments(
-            exact + draw_noise(query, measured, generator, shape), variance_of(measured.noise) / _whole(query) ** 2
+            exact + draw_noise(query, measured, generator, shape),
+            measured.noise.cumulants.variance / _whole(query) ** 2,
         )
 
 

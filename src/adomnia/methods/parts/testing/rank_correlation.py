@@ -8,10 +8,10 @@ from typing import TypeAlias
 
 import numpy as np
 
+from adomnia.distributions.projections import project_shares
 from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, NumberColumn, Parameter
-from adomnia.methods.fresh_noise import variance_of
 from adomnia.methods.parts.describe.rounds import SeveralRounds, table_of
 from adomnia.methods.parts.testing.adjustment import ADJUST
 from adomnia.methods.parts.testing.binned import Histograms
@@ -26,7 +26,6 @@ from adomnia.methods.parts.testing.rank_cuts import (
     rank_bins_parameter,
 )
 from adomnia.methods.parts.testing.report import ALTERNATIVE, demand_one_row_a_person, demand_spread, tabulate_test
-from adomnia.methods.parts.testing.shares import project
 from adomnia.methods.table_limits import demand_few_tables
 from adomnia.privacy.events import Price
 from adomnia.privacy.queries import Query
@@ -135,7 +134,8 @@ class RankCorrelation(SeveralRounds):
         def read(counts: Floats) -> tuple[Floats, Margins]:
             table = counts[..., 0, :].reshape(*counts.shape[:-2], *shape)
             first, second = (
-                Margin(project(table.sum(axis=axis)), tied) for axis, tied in zip((-1, -2), rows.tied, strict=True)
+                Margin(project_shares(table.sum(axis=axis)), tied)
+                for axis, tied in zip((-1, -2), rows.tied, strict=True)
             )
             return table / np.maximum(table.sum(axis=(-1, -2), keepdims=True), 1.0), (first, second)
 
@@ -153,8 +153,8 @@ class RankCorrelation(SeveralRounds):
             return np.where(histograms.are_lost(counts), 0.0, correlate(counts)[0])
 
         observed = float(compare(histograms.counts))
-        lost = histograms.lost or is_flat(histograms.counts.reshape(shape), variance_of(flat.noise))
-        shares = project(histograms.counts)
+        lost = histograms.lost or is_flat(histograms.counts.reshape(shape), flat.noise.cumulants.variance)
+        shares = project_shares(histograms.counts)
 
         @lru_cache(maxsize=1)
         def law() -> NullLaw:

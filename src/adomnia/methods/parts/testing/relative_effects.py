@@ -11,10 +11,9 @@ from math import prod, sqrt
 
 import numpy as np
 
-from adomnia.methods.fresh_noise import variance_of
+from adomnia.distributions.projections import project_shares
 from adomnia.methods.parts.testing.binned import Histograms
 from adomnia.methods.parts.testing.null_law import NullLaw
-from adomnia.methods.parts.testing.shares import project
 from adomnia.methods.strengths import Strengths, lead_on, lead_up_to, plan_draws
 from adomnia.statistics.contract import Bounds, Floats
 
@@ -35,7 +34,7 @@ class RelativeEffects:
         """Kruskal and Wallis's H with ties, of counts with groups on the axis before the last."""
         rows, scores = _rows(counts), _score(counts)
         every = np.maximum(rows.sum(axis=-1), 1.0)
-        off = (project(counts) * scores[..., None, :]).sum(axis=-1)
+        off = (project_shares(counts) * scores[..., None, :]).sum(axis=-1)
         noisy = self._noise * (scores**2).sum(axis=-1) / self._spread(counts)
         weights = rows**2 / np.maximum(rows + noisy[..., None], 1.0)
         found: Floats = (weights * off**2).sum(axis=-1) / self._spread(counts) * (every - 1) / every
@@ -85,7 +84,7 @@ class RelativeEffects:
 
     def _spread(self, counts: Floats) -> Floats:
         """The variance of ranks as shares: a twelfth, less what ties take away."""
-        shares = project(counts.sum(axis=-2))
+        shares = project_shares(counts.sum(axis=-2))
         return np.asarray(np.maximum((1 - (shares**3).sum(axis=-1)) / 12, _LEAST))
 
     @cached_property
@@ -107,7 +106,7 @@ class RelativeEffects:
 
     @cached_property
     def _shares(self) -> Floats:
-        return project(self.histograms.counts)
+        return project_shares(self.histograms.counts)
 
     @property
     def _pooled(self) -> Floats:
@@ -119,7 +118,7 @@ class RelativeEffects:
 
     @cached_property
     def _noise(self) -> float:
-        return variance_of(self.histograms.measured.noise)
+        return self.histograms.measured.noise.cumulants.variance
 
     @property
     def _clear(self) -> float:
@@ -133,6 +132,6 @@ def _rows(counts: Floats) -> Floats:
 
 
 def _score(counts: Floats) -> Floats:
-    shares = project(counts.sum(axis=-2))
+    shares = project_shares(counts.sum(axis=-2))
     found: Floats = np.cumsum(shares, axis=-1) - shares / 2 - 0.5
     return found

@@ -12,13 +12,13 @@ from functools import cached_property
 
 import numpy as np
 
-from adomnia.methods.parts.testing.shares import project
+from adomnia.distributions.projections import project_shares
 from adomnia.statistics.contract import Bounds, Floats
 
 
 def superiority(counts: Floats) -> Floats:
     """P(first > second) + P(first = second) / 2 of two histograms, groups on the axis before the last."""
-    first, second = np.moveaxis(project(counts), -2, 0)
+    first, second = np.moveaxis(project_shares(counts), -2, 0)
     found: Floats = (first * _below(second)).sum(axis=-1)
     return found
 

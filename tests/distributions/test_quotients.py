@@ -7,12 +7,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from adomnia.distributions import quotients as quotients_module
+from adomnia.distributions.quotients import Noisy, Quotient, combine
+from adomnia.distributions.ratios import ratio_bounds
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
-from adomnia.statistics import quotients as quotients_module
 from adomnia.statistics.contract import Measured
-from adomnia.statistics.quotients import Noisy, Quotient, combine
-from adomnia.statistics.ratios import ratio_bounds
 
 NOISES = {"s": DiscreteLaplace(Fraction(2000)), "n": DiscreteLaplace(Fraction(20))}
 

@@ -1,19 +1,18 @@
 """Noise of whole numbers, spread evenly over the unit around each: what makes tests of counts most powerful.
 
 To a count that was released with discrete noise a public uniform draw from -1/2 to 1/2 is added, after the noise and
-free. Of Laplace noise that is Awan and Slavkovic's Tulap law.
+free. Of Laplace noise that is Awan and Slavkovic's Tulap distribution.
 """
 
-from math import expm1, sqrt
+from math import expm1
 
 import numpy as np
 
-from adomnia.mechanisms.contract import Noise
-from adomnia.mechanisms.gaussian import DiscreteGaussian
+from adomnia.distributions.simulations import list_probabilities
+from adomnia.mechanisms.contract import Continuous, Floats, Noise
 from adomnia.mechanisms.laplace import DiscreteLaplace
-from adomnia.statistics.contract import Floats
 
-_LISTED_DEVIATION = 100.0  # of Gaussian noise; above it, a normal law is the same to 1e-6
+_LISTED_DEVIATION = 100.0  # above it, what is continuous is the same to 1e-6
 
 
 def smooth_cdf(noise: Noise, at: Floats) -> Floats:
@@ -27,9 +26,10 @@ def smooth_cdf(noise: Noise, at: Floats) -> Floats:
     """
     if isinstance(noise, DiscreteLaplace):
         return _tulap(float(1 / noise.scale), at)
-    if isinstance(noise, DiscreteGaussian):
-        return _spread_gaussian(noise, at)
-    raise TypeError(f"smooth_cdf noise must be Laplace or Gaussian, got {type(noise).__name__}.")
+    if noise.continuous.deviation >= _LISTED_DEVIATION:
+        return _continuous(noise.continuous, at)
+    places, chances = list_probabilities(noise)
+    return np.asarray(np.interp(at, np.append(places, places[-1] + 1) - 0.5, np.append(0.0, np.cumsum(chances))))
 
 
 def _tulap(epsilon: float, at: Floats) -> Floats:
@@ -42,26 +42,20 @@ def _tulap(epsilon: float, at: Floats) -> Floats:
     return found
 
 
-def _spread_gaussian(noise: DiscreteGaussian, at: Floats) -> Floats:
+def _continuous(noise: Continuous, at: Floats) -> Floats:
     from scipy.special import ndtr
 
-    deviation = sqrt(noise.variance)
-    if deviation >= _LISTED_DEVIATION:
-        found: Floats = ndtr(at / sqrt(float(noise.variance) + 1 / 12))
-        return found
-    reach = 2 + int(10 * deviation)
-    places = np.arange(-reach, reach + 1, dtype=np.float64)
-    weights = np.exp(-(places**2) / (2 * float(noise.variance)))
-    ends = np.concatenate([[-reach - 0.5], places + 0.5])
-    listed: Floats = np.interp(at, ends, np.concatenate([[0.0], np.cumsum(weights / weights.sum())]))
-    return listed
+    if noise.tails == "gaussian":
+        return np.asarray(ndtr(at / np.sqrt(noise.scale**2 + 1 / 12)))
+    below = np.exp(-np.abs(at) / noise.scale) / 2
+    return np.where(at <= 0, below, 1 - below)
 
 
 def upper_tail(observed: float, counts: Floats, chances: Floats | float, noise: Noise, weight: float = 1.0) -> float:
     """How probable it is that a count plus `weight` times spread noise is at least what was observed.
 
-    `counts` occur with these chances, or all alike. With the chances of a binomial law and one noise this is the p-
-    value of the most powerful test of a proportion where the number of rows is public.
+    `counts` occur with these chances, or all alike. With the chances of a binomial distribution and one noise
+    this is the p-value of the most powerful test of a proportion where the number of rows is public.
 
     Cite        Awan & Slavkovic 2018, theorem 5.2.
     """

@@ -1,7 +1,7 @@
-"""Intervals for the ratio of two noisy integers, by Fieller's argument and the exact law of the noise.
+"""Intervals for the ratio of two noisy integers, by Fieller's argument and the exact distribution of the noise.
 
 S and N are exact, s = S + X and n = N + Y are seen. If S / N = r then s - r n = X - r Y, whatever S and N are, so the
-ratios r with |s - r n| <= q(r), where P[|X - r Y| >= q(r)] is at most what the confidence leaves open, hold the true
+ratios r with |s - r n| <= q(r), where P[|X - r Y| >= q(r)] is at most alpha, hold the true
 one with that confidence, for every count. N = 0 makes S = 0 and every r true, and each of them is then covered.
 
 A box holds all ratios that fit in a cell. q rises with |r| (docs/proofs/ratios.md), so its value at one end of the box
@@ -11,39 +11,49 @@ tells how far the ratios that fit can go towards that end; the box shrinks to ab
 from functools import lru_cache
 from math import ceil, expm1, log, log1p
 from statistics import NormalDist
+from typing import Protocol
 
 import numpy as np
 
-from adomnia.mechanisms.contract import Noise
+from adomnia.distributions.combinations import farthest
+from adomnia.mechanisms.contract import Bounds, Floats, Noise
 from adomnia.mechanisms.gaussian import DiscreteGaussian
+from adomnia.mechanisms.interval import find_alpha
 from adomnia.mechanisms.laplace import DiscreteLaplace
-from adomnia.statistics.combinations import farthest
-from adomnia.statistics.contract import Bounds, Floats, Measured
-from adomnia.statistics.summed import SummedLaplace
+from adomnia.noise import Integers
 
 _ROUNDS = 4  # of the search for each end, from outside
 _HALVINGS = 36
 _SLACK = 1 + 1e-9  # for rounding in the tails
-_SMOOTH = 1e-8  # how far the law of a difference may be from a Gaussian's, where it is taken for one
+_SMOOTH = 1e-8  # how far the distribution of a difference may be from a Gaussian's, where it is taken for one
 _FINENESS = 0.01  # how far apart two ratios of a table are, as a part of themselves
 _NEAR = 0.01  # below this part of the ratio of both reaches, the divisor's noise hardly matters
 _DOUBLINGS = 8  # the far end of a table is one of the powers of so many doublings: few tables, often used again
 
 
+class NoisyIntegers(Protocol):
+    """What was measured of integers, and by which noise."""
+
+    @property
+    def values(self) -> Integers: ...
+    @property
+    def noise(self) -> Noise: ...
+
+
 def ratio_bounds(
-    numerator: Measured, denominator: Measured, reach: tuple[int, int], confidence: float, cells: int
+    numerator: NoisyIntegers, denominator: NoisyIntegers, reach: tuple[int, int], confidence: float, cells: int
 ) -> Bounds:
     """Bounds of the ratio in each cell, within `reach` (which holds zero); lower > upper where no ratio fits."""
-    seen = _Turned(numerator, denominator, left_open_by(confidence, cells))
+    seen = _Turned(numerator, denominator, find_alpha(confidence, cells))
     first, last = (np.where(seen.negative, -float(turned), float(end)) for turned, end in (reach[::-1], reach))
     start = np.where(seen.bounded, np.maximum(seen.start, first), first)
     end = np.where(seen.bounded, np.minimum(seen.end, last), last)
     return seen.hull(start, end)
 
 
-def quotient_bounds(numerator: Measured, denominator: Measured, confidence: float, cells: int) -> Bounds:
+def quotient_bounds(numerator: NoisyIntegers, denominator: NoisyIntegers, confidence: float, cells: int) -> Bounds:
     """Bounds of a ratio of which nothing is known before; infinite where the divisor may be zero."""
-    seen = _Turned(numerator, denominator, left_open_by(confidence, cells))
+    seen = _Turned(numerator, denominator, find_alpha(confidence, cells))
     lower, upper = seen.hull(seen.start, seen.end)
     return np.where(seen.bounded, lower, -np.inf), np.where(seen.bounded, upper, np.inf)
 
@@ -51,11 +61,11 @@ def quotient_bounds(numerator: Measured, denominator: Measured, confidence: floa
 class _Turned:
     """What was seen, both turned to be positive; where the divisor is clear of zero, a box of all ratios that fit."""
 
-    def __init__(self, numerator: Measured, denominator: Measured, left_open: float) -> None:
-        self._noises, self._left_open = (numerator.noise, denominator.noise), left_open
+    def __init__(self, numerator: NoisyIntegers, denominator: NoisyIntegers, alpha: float) -> None:
+        self._noises, self._alpha = (numerator.noise, denominator.noise), alpha
         s, n = (np.asarray(measured.values, dtype=np.float64) for measured in (numerator, denominator))
         self.negative, self.top, self.bottom = (s < 0) != (n < 0), np.abs(s), np.abs(n)
-        x_reach, y_reach = _reaches(*self._noises, left_open)  # type: ignore[arg-type]
+        x_reach, y_reach = _reaches(*self._noises, alpha)  # type: ignore[arg-type]
         self.bounded = self.bottom > y_reach
         narrow, wide = (np.where(self.bounded, self.bottom + reach, 1.0) for reach in (-y_reach, y_reach))
         rest = self.top - x_reach - 1
@@ -69,7 +79,7 @@ class _Turned:
         also at least what the limit of any larger one makes it; `above` is such a one, and comes down to the least.
         """
         low, high, divisor = start, end, np.where(self.bottom > 0, self.bottom, 1.0)
-        limits = _Table(*self._noises, self._left_open, float(np.max(np.maximum(-start, end), initial=1.0)))
+        limits = _Table(*self._noises, self._alpha, float(np.max(np.maximum(-start, end), initial=1.0)))
         for _ in range(_ROUNDS):
             high = np.minimum(high, (self.top + limits.up_to(np.maximum(high, 0.0))) / divisor)
         above = high
@@ -84,29 +94,21 @@ class _Turned:
         return np.where(self.negative, -high, low) + 0.0, np.where(self.negative, -low, high) + 0.0
 
 
-def left_open_by(confidence: float, cells: int) -> float:
-    """The probability that each of so many cells may miss, if all are to be covered at once with that confidence."""
-    if not 0 < confidence < 1:
-        raise ValueError(f"Interval confidence must be above 0 and below 1, got {confidence}.")
-    # The noise of different cells is independent, so all of them are covered with the product of their coverages.
-    return -expm1(log(confidence) / cells)
-
-
 @lru_cache(maxsize=256)
-def critical_value(x: Noise, y: Noise, ratio: float, left_open: float) -> float:
-    """A number q with P[|X + r Y| >= q] <= left_open at one ratio."""
+def critical_value(x: Noise, y: Noise, ratio: float, alpha: float) -> float:
+    """A number q with P[|X + r Y| >= q] <= alpha at one ratio."""
     ratios = np.array([abs(ratio)], dtype=np.float64)
-    return float(_limits(x, y, ratios, ratios, left_open)[0])
+    return float(_limits(x, y, ratios, ratios, alpha)[0])
 
 
 class _Table:
     """Critical values at ratios that are close enough together for all that lie between."""
 
-    def __init__(self, x: Noise, y: Noise, left_open: float, farthest: float) -> None:
-        x_reach, y_reach = _reaches(x, y, left_open)  # type: ignore[arg-type]
+    def __init__(self, x: Noise, y: Noise, alpha: float, farthest: float) -> None:
+        x_reach, y_reach = _reaches(x, y, alpha)  # type: ignore[arg-type]
         nearest = _NEAR * (x_reach + 1) / (y_reach + 1)
         doublings = _DOUBLINGS * ceil(max(1.0, np.log2(farthest / nearest)) / _DOUBLINGS)
-        self._ratios, self._limits = _tabulated(x, y, left_open, nearest, doublings)  # type: ignore[arg-type]
+        self._ratios, self._limits = _tabulated(x, y, alpha, nearest, doublings)  # type: ignore[arg-type]
 
     def up_to(self, ratio: Floats) -> Floats:
         """A critical value that serves every ratio up to this one."""
@@ -115,24 +117,21 @@ class _Table:
 
 
 @lru_cache(maxsize=64)
-def _tabulated(x: Noise, y: Noise, left_open: float, nearest: float, doublings: int) -> tuple[Floats, Floats]:
+def _tabulated(x: Noise, y: Noise, alpha: float, nearest: float, doublings: int) -> tuple[Floats, Floats]:
     steps = ceil(doublings * log(2) / log1p(_FINENESS)) + 1
     ratios = nearest * np.exp(np.arange(steps + 1) * log1p(_FINENESS))
-    limits = _limits(x, y, np.concatenate(([0.0], ratios[:-1])), ratios, left_open)
+    limits = _limits(x, y, np.concatenate(([0.0], ratios[:-1])), ratios, alpha)
     return ratios, np.maximum.accumulate(limits)  # so that each serves all ratios below its own
 
 
-def _limits(x: Noise, y: Noise, nearest: Floats, ratios: Floats, left_open: float) -> Floats:
+def _limits(x: Noise, y: Noise, nearest: Floats, ratios: Floats, alpha: float) -> Floats:
     """Critical values for all ratios between `nearest` and `ratios`, whichever way gives the smallest."""
-    boxed = _boxed(x, y, ratios, left_open)
+    boxed = _boxed(x, y, ratios, alpha)
     match x, y:
-        case (SummedLaplace(), DiscreteLaplace() | SummedLaplace()) | (DiscreteLaplace(), SummedLaplace()):
-            together = farthest((x, y), (np.ones_like(ratios), ratios), left_open)
-            return np.asarray(np.minimum(boxed, np.floor(together) + 1))
         case DiscreteLaplace(), DiscreteLaplace():
-            return np.minimum(boxed, _solved(float(x.scale), float(y.scale), ratios, left_open))
+            return np.minimum(boxed, _solved(float(x.scale), float(y.scale), ratios, alpha))
         case DiscreteGaussian(), DiscreteGaussian():
-            quantile = -NormalDist().inv_cdf((left_open - _SMOOTH) / 2) if left_open > 2 * _SMOOTH else np.inf
+            quantile = -NormalDist().inv_cdf((alpha - _SMOOTH) / 2) if alpha > 2 * _SMOOTH else np.inf
             v, w = float(x.variance), float(y.variance)
             spread = quantile * np.sqrt(v + ratios**2 * w)
             # |X - r Y| = r |Y - X / r|: either may be the one that is smooth enough; near 0 only X can be.
@@ -140,29 +139,29 @@ def _limits(x: Noise, y: Noise, nearest: Floats, ratios: Floats, left_open: floa
             smooth = (v >= 4) & (1 / w + ratios**2 / v <= 1)
             by_x, by_y = np.where(smooth, 0.5 + spread, np.inf), np.where(turned, 0.5 * ratios + spread, np.inf)
             return np.minimum(boxed, np.minimum(by_x, by_y))
-    return boxed
+    return np.asarray(np.minimum(boxed, np.floor(farthest((x, y), (np.ones_like(ratios), ratios), alpha)) + 1))
 
 
-def _boxed(x: Noise, y: Noise, ratios: Floats, left_open: float) -> Floats:
-    """For noise of any law: both stay within their own intervals at once."""
-    x_reach, y_reach = _reaches(x, y, left_open)  # type: ignore[arg-type]
+def _boxed(x: Noise, y: Noise, ratios: Floats, alpha: float) -> Floats:
+    """For any noise: both stay within their own intervals at once."""
+    x_reach, y_reach = _reaches(x, y, alpha)  # type: ignore[arg-type]
     return np.floor(x_reach + ratios * y_reach) + 1
 
 
 @lru_cache(maxsize=256)
-def _reaches(x: Noise, y: Noise, left_open: float) -> tuple[int, int]:
+def _reaches(x: Noise, y: Noise, alpha: float) -> tuple[int, int]:
     """How far both go at once."""
     # Two cells of one noise are covered at once with the product of their coverages; so are one of each.
-    return x.interval(1 - left_open, cells=2).half_width, y.interval(1 - left_open, cells=2).half_width
+    return x.interval(1 - alpha, cells=2).half_width, y.interval(1 - alpha, cells=2).half_width
 
 
-def _solved(x_scale: float, y_scale: float, ratios: Floats, left_open: float) -> Floats:
+def _solved(x_scale: float, y_scale: float, ratios: Floats, alpha: float) -> Floats:
     """The least q at each ratio, by bisection: the tail falls as q rises."""
     below = np.full(ratios.shape, 0.5)
-    above = 0.5 + (x_scale + ratios * y_scale) * (2 - log(left_open))  # far enough: docs/proofs/ratios.md
+    above = 0.5 + (x_scale + ratios * y_scale) * (2 - log(alpha))  # far enough: docs/proofs/ratios.md
     for _ in range(_HALVINGS):
         middle = (below + above) / 2
-        too_low = _tail(x_scale, y_scale, ratios, middle) > left_open
+        too_low = _tail(x_scale, y_scale, ratios, middle) > alpha
         below, above = np.where(too_low, middle, below), np.where(too_low, above, middle)
     return above
 

@@ -1,9 +1,9 @@
-"""Noisy counts as whole numbers that are not negative and add up: for those who need a table, not an estimate."""
+"""Noisy counts as numbers that are not negative and add up, and as whole ones: for tables and shares."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.statistics.contract import Floats
+from adomnia.mechanisms.contract import Floats
 
 _ROUNDS = 300
 
@@ -11,17 +11,35 @@ _ROUNDS = 300
 def project(values: Floats, totals: Floats) -> Floats:
     """Along the last axis, the nearest numbers that are not negative and add up to these totals.
 
-    All are lowered by one number, and what is then below zero is zero. Cite Duchi et al. 2008.
+    Cite        Held, Wolfe & Crowder 1974; Duchi et al. 2008.
 
     >>> project(np.array([3.0, -1.0, 0.5]), np.array(3.0)).tolist()
     [2.75, 0.0, 0.25]
     """
+    return np.asarray(np.maximum(values - find_levels(values, totals)[..., None], 0.0))
+
+
+def find_levels(values: Floats, totals: Floats) -> Floats:
+    """By how much all are lowered: what is then below zero becomes zero, and the others add up to the total."""
     ordered = np.sort(values, axis=-1)[..., ::-1]
-    excess = np.cumsum(ordered, axis=-1) - totals[..., None]
-    levels = excess / np.arange(1, values.shape[-1] + 1)
+    levels = (np.cumsum(ordered, axis=-1) - np.asarray(totals)[..., None]) / np.arange(1, values.shape[-1] + 1)
     kept = np.maximum((ordered > levels).sum(axis=-1) - 1, 0)
-    level = np.take_along_axis(levels, kept[..., None], axis=-1)
-    return np.asarray(np.maximum(values - level, 0.0))
+    return np.take_along_axis(levels, kept[..., None], axis=-1)[..., 0]
+
+
+def project_shares(counts: Floats) -> Floats:
+    """The shares on the last axis whose multiples are nearest to noisy counts: none below 0, and they add up to 1.
+
+    What noise added is taken away from all cells alike, so that empty cells do not seem full. Where the counts add up
+    to nothing or less, all shares are equal.
+
+    >>> project_shares(np.array([6.0, 3.0, -1.0])).round(3).tolist()
+    [0.688, 0.312, 0.0]
+    """
+    total = counts.sum(axis=-1)
+    there = (total > 0)[..., None]
+    nearest = project(counts, total)
+    return np.where(there, nearest / np.where(there, nearest.sum(axis=-1, keepdims=True), 1.0), 1 / counts.shape[-1])
 
 
 def round_sums(values: Floats) -> NDArray[np.int64]:

@@ -10,13 +10,10 @@ from functools import cached_property
 
 import numpy as np
 
-from adomnia.mechanisms.contract import Noise
-from adomnia.mechanisms.gaussian import DiscreteGaussian
-from adomnia.mechanisms.laplace import DiscreteLaplace
-from adomnia.statistics.combinations import farthest
-from adomnia.statistics.contract import Bounds, Floats
-from adomnia.statistics.ratios import left_open_by
-from adomnia.statistics.summed import SummedLaplace
+from adomnia.distributions.combinations import farthest
+from adomnia.distributions.fieller import fieller
+from adomnia.mechanisms.contract import Bounds, Floats, Noise
+from adomnia.mechanisms.interval import find_alpha
 
 _AT_ONCE = 1024  # cells: one megabyte of numbers
 _ROUNDS = 3  # of the search for an end of the interval
@@ -65,55 +62,50 @@ class Quotient:
 
     def bounds(self, confidence: float, cells: int) -> Bounds:
         """The least and the greatest quotient in each cell that explains what was seen."""
-        left_open = left_open_by(confidence, cells)
+        alpha = find_alpha(confidence, cells)
 
         def solve(numerator: Noisy, denominator: Noisy, *needed: Noisy) -> Bounds:
-            lost = find_lost(needed, self.noises, left_open)
-            return replace(self, numerator=numerator, denominator=denominator).bounds_where(lost, left_open)
+            lost = find_lost(needed, self.noises, alpha)
+            return replace(self, numerator=numerator, denominator=denominator).bounds_where(lost, alpha)
 
         return solve_in_blocks(solve, (self.numerator, self.denominator, *self.needed))
 
-    def bounds_where(self, lost: Floats, left_open: float) -> Bounds:
+    def bounds_where(self, lost: Floats, alpha: float) -> Bounds:
         """The same all at once, where it is known how large the noise of what is needed can be beside it."""
-        ends = self._ends(widen(lost, left_open), left_open)
+        ends = self._ends(widen(lost, alpha), alpha)
         lower, upper = (np.where(lost < 1, *each) for each in zip(ends, self.limits, strict=True))
         values = self.values
         return np.minimum(lower, values), np.maximum(upper, values)
 
-    def _ends(self, wider: Floats, left_open: float) -> Floats:
-        """Where the difference to the numerator is as far as noise goes: first by its spread, then by its own law."""
+    def _ends(self, wider: Floats, alpha: float) -> Floats:
+        """Where the difference to the numerator is as far as noise goes: by its spread, then by its distribution."""
         signs = np.reshape([-1.0, 1.0], (2,) + (1,) * self.values.ndim)
         ends = self.values * np.ones_like(signs)
         for _ in range(_ROUNDS):
             off = combine((self.numerator, np.ones_like(ends)), (self.denominator, -ends))
-            spread, reach = self._spread_and_reach(off, ends, left_open)
+            spread, reach = self._spread_and_reach(off, ends, alpha)
             reach = wider * reach
             times = np.where(spread > 0, reach / np.where(spread > 0, spread, 1.0), 0.0)
             ends = np.clip(self._roots(signs, self.numerator.values + signs * off.rounded, times), *self.limits)
         return ends
 
-    def _spread_and_reach(self, off: Noisy, _quotients: Floats, left_open: float) -> tuple[Floats, Floats]:
+    def _spread_and_reach(self, off: Noisy, _quotients: Floats, alpha: float) -> tuple[Floats, Floats]:
         """The deviation of what is not zero by noise alone, and how far it goes."""
-        return np.sqrt(covary(off, off, self.noises)), reach_of_noise(off, self.noises, left_open)
+        return np.sqrt(covary(off, off, self.noises)), reach_of_noise(off, self.noises, alpha)
 
     def _roots(self, signs: Floats, above: Floats, times: Floats) -> Floats:
-        """Fieller's: the quotients r with |above - r below| = times * spread; infinite where below may be zero."""
-        below, squared, (of_below, of_both, of_above) = self.denominator.values, np.square(times), self._covariances
-        first = np.square(below) - squared * of_below
-        middle = above * below - squared * of_both
-        last = np.square(above) - squared * of_above
-        clear = (below > 0) & (first > 0)
-        root = middle + signs * np.sqrt(np.maximum(np.square(middle) - first * last, 0.0))
-        return np.where(clear, root / np.where(clear, first, 1.0), signs * np.inf)
+        """The quotients r with |above - r below| = times * spread."""
+        lower, upper = fieller(above, self.denominator.values, self._covariances, times)
+        return np.where(signs < 0, lower, upper)
 
     @cached_property
     def _covariances(self) -> tuple[Floats, Floats, Floats]:
         return self._covary_sides()
 
     def _covary_sides(self) -> tuple[Floats, Floats, Floats]:
-        """The variance below, the covariance of both sides, and the variance above."""
+        """The variance above, the covariance of both sides, and the variance below."""
         above, below, noises = self.numerator, self.denominator, self.noises
-        return covary(below, below, noises), covary(above, below, noises), covary(above, above, noises)
+        return covary(above, above, noises), covary(above, below, noises), covary(below, below, noises)
 
 
 def solve_in_blocks(solve: Callable[..., Bounds], parts: Sequence[Noisy]) -> Bounds:
@@ -136,31 +128,31 @@ def _take(noisy: Noisy, block: slice) -> Noisy:
     return Noisy(take(noisy.values), weights, take(noisy.rounded))
 
 
-def find_lost(needed: Sequence[Noisy], noises: Mapping[str, Noise], left_open: float) -> Floats:
+def find_lost(needed: Sequence[Noisy], noises: Mapping[str, Noise], alpha: float) -> Floats:
     """How large the noise of what is needed can be beside it, at least 95 times of 100: 1 where it may be all noise."""
-    values, reaches = np.stack([each.values for each in needed]), reach_of_each(needed, noises, min(left_open, USUAL))
+    values, reaches = np.stack([each.values for each in needed]), reach_of_each(needed, noises, min(alpha, USUAL))
     seen = values > reaches
     return np.asarray(np.where(seen, reaches / np.where(seen, values, 1.0), 1.0).max(axis=0))
 
 
-def widen(lost: Floats, left_open: float) -> Floats:
+def widen(lost: Floats, alpha: float) -> Floats:
     """How much farther noise may reach for being off a line; what is surer than usual looks where it is farther off."""
-    return 1 + _BENT[left_open < USUAL] * lost
+    return 1 + _BENT[alpha < USUAL] * lost
 
 
-def reach_of_noise(noisy: Noisy, noises: Mapping[str, Noise], left_open: float) -> Floats:
+def reach_of_noise(noisy: Noisy, noises: Mapping[str, Noise], alpha: float) -> Floats:
     """How far the noise of a sum goes."""
     names = list(noisy.weights)
-    return farthest([noises[name] for name in names], [noisy.weights[name] for name in names], left_open)
+    return farthest([noises[name] for name in names], [noisy.weights[name] for name in names], alpha)
 
 
-def reach_of_each(sums: Sequence[Noisy], noises: Mapping[str, Noise], left_open: float) -> Floats:
+def reach_of_each(sums: Sequence[Noisy], noises: Mapping[str, Noise], alpha: float) -> Floats:
     """How far the noise of each of some sums goes; at once, where they have the same noises."""
     first, *others = sums
     if any(each.weights.keys() != first.weights.keys() for each in others):
-        return np.stack([reach_of_noise(each, noises, left_open) for each in sums])
+        return np.stack([reach_of_noise(each, noises, alpha) for each in sums])
     stacked = {name: np.stack([each.weights[name] for each in sums]) for name in first.weights}
-    return farthest([noises[name] for name in stacked], list(stacked.values()), left_open)
+    return farthest([noises[name] for name in stacked], list(stacked.values()), alpha)
 
 
 def covary(one: Noisy, two: Noisy, noises: Mapping[str, Noise]) -> Floats:
@@ -168,17 +160,5 @@ def covary(one: Noisy, two: Noisy, noises: Mapping[str, Noise]) -> Floats:
     found = np.zeros_like(one.values)
     for name, weight in one.weights.items():
         if name in two.weights:
-            found = found + weight * two.weights[name] * _variance(noises[name])
+            found = found + weight * two.weights[name] * noises[name].continuous.cumulants.variance
     return np.asarray(found)
-
-
-def _variance(noise: Noise) -> float:
-    """Of the laws that are known; of any other, what stands for it."""
-    match noise:
-        case DiscreteLaplace(scale=scale):
-            return 2 * float(scale) ** 2
-        case SummedLaplace(scale=scale, times=times):
-            return 2 * times * float(scale) ** 2
-        case DiscreteGaussian(variance=variance):
-            return float(variance)
-    return float(noise.interval(0.5).half_width + 1) ** 2

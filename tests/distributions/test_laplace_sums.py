@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from adomnia.statistics.saddlepoints import saddlepoint_reach
+from adomnia.distributions.laplace_sums import saddlepoint_reach
 
 OPEN = (0.5, 0.1, 0.05, 0.01, 1e-3, 1e-6)
 
@@ -27,11 +27,11 @@ def some_scales():
             yield scales / scales.max()
 
 
-@pytest.mark.parametrize("left_open", OPEN)
-def test_what_is_left_open_is_at_most_what_was_asked_and_hardly_less(left_open):
+@pytest.mark.parametrize("alpha", OPEN)
+def test_what_is_left_open_is_at_most_what_was_asked_and_hardly_less(alpha):
     for scales in some_scales():
-        reach = float(saddlepoint_reach(scales[:, None], left_open, [1] * len(scales))[0])
-        assert 0.9 * left_open < exact_tail(scales, reach) <= left_open
+        reach = float(saddlepoint_reach(scales[:, None], alpha, [1] * len(scales))[0])
+        assert 0.9 * alpha < exact_tail(scales, reach) <= alpha
 
 
 def test_many_equal_scales_lose_no_digits():

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from adomnia.methods.synthesis.whole_counts import fit_whole, project, round_remainders, round_sums
+from adomnia.distributions.projections import fit_whole, project, project_shares, round_remainders, round_sums
 
-RANDOM = np.random.default_rng(11)
+RANDOM, COUNTS = np.random.default_rng(11), np.random.default_rng(4)
 
 
 @pytest.mark.parametrize("total", [0.0, 1.0, 37.5, 1e9])
@@ -67,3 +67,33 @@ def test_whole_counts_are_near_the_least_squares_that_are_not_negative():
 @pytest.mark.parametrize("values", [np.full(4, -3.0), np.zeros(4)])
 def test_nobody_is_counted_where_the_total_is_not_above_zero(values):
     assert fit_whole(values, np.eye(4)).tolist() == [0, 0, 0, 0]
+
+
+def test_shares_are_none_below_zero_and_add_up_to_one_whatever_the_counts():
+    counts = COUNTS.normal(0, 30, (500, 7))
+    shares = project_shares(counts)
+    assert shares.min() >= 0
+    assert shares.sum(axis=-1) == pytest.approx(1)
+
+
+def test_counts_that_are_shares_already_stay_as_they_are():
+    assert project_shares(np.array([2.0, 0.0, 6.0])).tolist() == [0.25, 0.0, 0.75]
+
+
+def test_no_other_shares_are_nearer():
+    for counts in COUNTS.normal(3, 6, (20, 4)):
+        total = counts.sum()
+        if total <= 1:
+            continue
+        best = minimize(
+            lambda at, counts=counts: np.square(at - counts).sum(),
+            np.full(4, total / 4),
+            bounds=[(0, None)] * 4,
+            constraints={"type": "eq", "fun": lambda at, total=total: at.sum() - total},
+        )
+        assert np.square(project_shares(counts) * total - counts).sum() <= best.fun + 1e-5
+
+
+def test_nothing_at_all_is_spread_evenly():
+    assert project_shares(np.array([-3.0, 1.0])).tolist() == [0.5, 0.5]
+    assert project_shares(np.zeros(4)).tolist() == [0.25] * 4

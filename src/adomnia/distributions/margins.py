@@ -1,13 +1,12 @@
-"""How far an error goes that is made of several noises and of sampling: Laplace noises, and a normal part."""
+"""How many standard deviations an error stays within: of noises alone, or of noises and of sampling beside them."""
 
 from functools import lru_cache
-from math import expm1, log
+from math import log, sqrt
+from statistics import NormalDist
 
 import numpy as np
 
-from adomnia.mechanisms.contract import Noise
-from adomnia.mechanisms.laplace import DiscreteLaplace
-from adomnia.statistics.contract import Floats, Measured
+from adomnia.mechanisms.contract import Floats, Tails
 
 _LEAST_ALPHA = 1e-12  # smaller tails are not computed
 _LAPLACE = 3.0  # the excess kurtosis of one Laplace noise: no sum of independent ones has more
@@ -16,33 +15,25 @@ _HALVINGS = 60
 _FARTHEST = 40.0  # standard deviations
 
 
-def noise_cumulants(measured: Measured) -> tuple[float, float]:
-    """The variance and the fourth cumulant of the noise on each number that was measured."""
-    return cumulants(measured.noise)
+def margin(tails: Tails, alpha: float) -> float:
+    """So many standard deviations any sum of independent noises stays within, but for that probability.
 
+    Sums of Laplace noises lie between one of them and a normal variable: of the two the farther is taken.
 
-def cumulants(noise: Noise) -> tuple[float, float]:
-    """The same of a law of noise."""
-    if isinstance(noise, DiscreteLaplace):
-        scale = float(noise.scale)
-        return 2 * scale**2, 12 * scale**4
-    return float(noise.variance), 0.0  # type: ignore[attr-defined]  # the other noise that there is
-
-
-def left_open(confidence: float, cells: int) -> float:
-    """The probability that each of so many intervals may miss, if all are to hold at once with that confidence."""
-    if not 0 < confidence < 1:
-        raise ValueError(f"Interval confidence must be above 0 and below 1, got {confidence}.")
-    return -expm1(log(confidence) / cells)
+    >>> round(margin("gaussian", 0.05), 3), round(margin("laplace", 0.05), 3)
+    (1.96, 2.118)
+    """
+    normal = -NormalDist().inv_cdf(alpha / 2)
+    return max(normal, -log(alpha) / sqrt(2)) if tails == "laplace" else normal
 
 
 def deviations(variance: Floats, fourth: Floats, alpha: float) -> Floats:
     """So many standard deviations an error stays within, but for that probability.
 
-    Its law is taken to be the sum of one Laplace and one normal variable that has the same kurtosis: sums of several
-    Laplace noises differ from that by little.
+    It is taken for the sum of one Laplace and one normal variable that has the same kurtosis: sums of several Laplace
+    noises differ from that by little.
     """
-    with np.errstate(over="ignore"):  # of a variance next to zero: no law has more than the last of the table
+    with np.errstate(over="ignore"):  # of a variance next to zero: no distribution has more than the last of the table
         kurtosis = fourth / np.maximum(np.square(variance), np.finfo(np.float64).tiny)
     return np.interp(kurtosis, _KURTOSES, _tabulate(max(alpha, _LEAST_ALPHA)))
 
