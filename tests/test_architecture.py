@@ -15,6 +15,7 @@ import pytest
 
 import adomnia
 from adomnia.curator.kernel import Kernel
+from adomnia.mechanisms.registry import NOISES
 from kit.core_lines import TRUSTED_CORE, count_core, lines_of_code
 
 if TYPE_CHECKING:
@@ -161,6 +162,15 @@ CONSOLE_HOLDS = {
 BEHIND_THE_API = {"curator", "ledger", "engine"}  # parts of a visit that actions alone use
 PARSERS = {"sqlglot", "tomlkit"}
 
+# What is known of a noise it says itself, and `distributions` of sums of noises: nobody else asks which one it is.
+NOISE_MODULES = {kind.__module__ for kind in NOISES.values()}
+NOISE_CLASSES = {kind.__name__ for kind in NOISES.values()}
+WHO_KNOWS_NOISES = {
+    "adomnia.mechanisms": "what they are",
+    "adomnia.distributions": "what is exact of sums of some of them",
+    "adomnia.cli.demonstration": "buys Laplace noise, to show what it is",
+}
+
 RANDOM_MODULES = {"random", "secrets", "numpy.random", "np.random"}
 RANDOM_NAMES = {
     "urandom",
@@ -292,6 +302,20 @@ def curator_faults(module: str, source: str) -> list[str]:
     return faults
 
 
+def noise_faults(module: str, source: str) -> list[str]:
+    """Who names a class of noise, and could ask whether one is of it."""
+    if any(module == each or module.startswith(f"{each}.") for each in WHO_KNOWS_NOISES):
+        return []
+    faults = [
+        f"{module}:{line} imports {target}" for line, target in imported_modules(source) if target in NOISE_MODULES
+    ]
+    for node in list_nodes(source):
+        match node:
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.alias(name=name) if name in NOISE_CLASSES:
+                faults.append(f"{module}:{node.lineno} names {name}")
+    return faults
+
+
 def stands_beside_the_curator(module: str) -> bool:
     return any(module == each or module.startswith(f"{each}.") for each in BESIDE_THE_CURATOR)
 
@@ -380,6 +404,7 @@ def faults_by_module() -> dict[Callable[[str, str], list[str]], dict[str, list[s
         randomness_faults,
         curator_faults,
         console_faults,
+        noise_faults,
         seed_faults,
         participle_faults,
     )
@@ -601,6 +626,25 @@ def test_randomness_elsewhere_is_found(source):
 
 def test_prose_about_randomness_is_allowed():
     assert randomness_faults("adomnia.privacy.events", '"""Never RANDOM() of the engine."""\n# not np.random') == []
+
+
+def test_nobody_asks_of_which_class_a_noise_is():
+    assert over_all_sources(noise_faults) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from adomnia.mechanisms.laplace import DiscreteLaplace",
+        "from adomnia.mechanisms import DiscreteGaussian",
+        "import adomnia.mechanisms.gaussian",
+        "wide = isinstance(noise, mechanisms.DiscreteLaplace)",
+        "match noise:\n    case DiscreteGaussian(variance=variance):\n        pass",
+    ],
+)
+def test_who_asks_is_found(source):
+    assert noise_faults("adomnia.statistics.mean", source)
+    assert noise_faults("adomnia.distributions.sums", source) == []
 
 
 def test_the_curator_alone_debits_seals_and_reads_private_rows():

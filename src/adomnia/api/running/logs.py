@@ -20,7 +20,7 @@ from adomnia.api.running.time_buckets import round_to_edge
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from adomnia.api.services import RequestSummary
+    from adomnia.api.running.request_ids import RequestSummary
     from adomnia.api.settings import Settings
 
 FIELDS = ("event", "method", "route", "status", "user", "milliseconds", "request_id", "fault", "file", "worker", "why")

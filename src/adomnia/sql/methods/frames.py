@@ -16,7 +16,7 @@ from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
 from adomnia.privacy.relations import is_public
 from adomnia.sql.reading.refusals import refusal
 from adomnia.sql.rows.blocks import BlockReader
-from adomnia.sql.rows.selection import Block
+from adomnia.sql.rows.correlation import Block
 from adomnia.sql.values.date_functions import count_days
 from adomnia.sql.values.group_keys import read_key
 from adomnia.sql.values.groups import domain_of, require_number

@@ -40,9 +40,8 @@ from adomnia.sql.values.scope import Scope, check_parts, strip_brackets
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from adomnia.sql.rows.blocks import BlockReader
+    from adomnia.sql.rows.correlation import Block, RowReader
     from adomnia.sql.rows.derived import Derived
-    from adomnia.sql.rows.selection import Block
 
 DECIDES = "lets one person's rows decide about everybody's"
 _ONLY_EQUAL = "compare with the row around it by = alone, or join the public table"
@@ -58,7 +57,7 @@ class Lookups:
     `found` are the people to join, and `looked_up` the groups with the values they are looked up by; all with labels.
     """
 
-    blocks: BlockReader
+    blocks: RowReader
     scope: Scope
     labels: set[str]
     sides: Sequence[Side] = ()
@@ -89,7 +88,7 @@ class Lookups:
     def _read_in(self, node: exp.In) -> Expression:
         check_parts(node, "this", "query")
         asked_of = strip_brackets(node.this)
-        rows = replace(self.blocks, outer=None).read_rows(node.args["query"])
+        rows = self.blocks.inside(None).read_rows(node.args["query"])
         if rows.public:
             return self._read_public_in(node, rows)
         person = isinstance(asked_of, exp.Column) and is_person(self.scope.column(asked_of))
@@ -182,7 +181,7 @@ class Lookups:
         if not isinstance(query, exp.Select):
             raise refusal_of_node(query)
         check_clauses(query, inner=True)
-        return replace(self.blocks, outer=self.scope).read_block(query)
+        return self.blocks.inside(self.scope).read_block(query)
 
     def _has_person(self, label: str) -> Expression:
         """The condition that the person of a row is in what was looked up."""
