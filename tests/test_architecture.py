@@ -133,7 +133,6 @@ CONSOLE_CALLS = {
     "adomnia.methods.signatures": "signatures, in words",
     "adomnia.plans.columns": "what a session's answer is made of",
     "adomnia.pricing.bills": "words of a bill",
-    "adomnia.pricing.deltas": "words of a refusal",
     "adomnia.pricing.notes": "words of a note",
     "adomnia.pricing.policies": "what the next question costs, which is public",
     "adomnia.session.explanation": "what a session answers EXPLAIN with",

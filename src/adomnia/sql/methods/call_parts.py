@@ -15,8 +15,6 @@ from adomnia.sql.values.scope import strip_brackets
 if TYPE_CHECKING:
     from adomnia.methods.contract import Method
 
-__all__ = ["ArgumentParts", "CallParts", "RowsParts", "take_apart"]
-
 
 @dataclass(frozen=True)
 class RowsParts:
