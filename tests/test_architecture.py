@@ -19,7 +19,7 @@ from adomnia.mechanisms.registry import NOISES
 from kit.core_lines import TRUSTED_CORE, count_core, lines_of_code
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "adomnia"
@@ -85,6 +85,9 @@ BESIDE_THE_CORE = {
     "version",
 }  # they refuse, connect or name; they show nothing
 STATED = re.compile(r"\| `([a-z]+)` \| ([\d,]+) \|")
+
+# Packages in which modules import each other in a circle: none is added, and one without is taken off.
+CIRCULAR = {"cli", "releases", "session"}
 
 # Who names an engine above all of them, and is not about where questions run.
 ENGINE_SPEAKERS = {
@@ -421,6 +424,61 @@ def over_all_sources(find_faults: Callable[[str, str], list[str]]) -> list[str]:
 
 def test_every_import_goes_to_the_left():
     assert over_all_sources(layer_faults) == []
+
+
+def modules_imported(source: str, known: Collection[str]) -> set[str]:
+    """Those of our modules that a source imports, wherever it does; `from package import x` may name a module x."""
+    found: set[str] = set()
+    for node in list_nodes(source):
+        match node:
+            case ast.Import(names=names):
+                found |= {name.name for name in names}
+            case ast.ImportFrom(module=str(module), names=names):
+                full = (f"{module}.{name.name}" for name in names)
+                found |= {each if each in known else module for each in full}
+    return found & set(known)
+
+
+def find_circles(sources: Mapping[str, str]) -> list[list[str]]:
+    """Modules that import each other, in as many circles as there are."""
+    graph = {module: modules_imported(source, sources.keys()) - {module} for module, source in sources.items()}
+
+    def reach(module: str) -> set[str]:
+        seen: set[str] = set()
+        ahead = [module]
+        while ahead:
+            new = graph[ahead.pop()] - seen
+            seen |= new
+            ahead += new
+        return seen
+
+    reached = {module: reach(module) for module in graph}
+    circles = {
+        tuple(sorted(each for each in reached[module] if module in reached[each]))
+        for module in graph
+        if module in reached[module]
+    }
+    return [list(circle) for circle in sorted(circles)]
+
+
+def test_imports_inside_a_package_run_one_way():
+    circles = find_circles({module_name(path): path.read_text() for path in SOURCES})
+    assert [circle for circle in circles if len({*map(part_of, circle)} - CIRCULAR)] == []
+    # An exception that nothing needs any more is none.
+    assert sorted(CIRCULAR - {part_of(module) for circle in circles for module in circle}) == []
+
+
+def test_a_circle_of_imports_is_found_wherever_they_stand():
+    sources = {
+        "adomnia.privacy": "",
+        "adomnia.privacy.keys": "if TYPE_CHECKING:\n    from adomnia.privacy.relations import Relation",
+        "adomnia.privacy.relations": "def later():\n    from adomnia.privacy import scans",
+        "adomnia.privacy.scans": "import adomnia.privacy.keys",
+        "adomnia.privacy.queries": "from adomnia.privacy.keys import Key",
+    }
+    circle = ["adomnia.privacy.keys", "adomnia.privacy.relations", "adomnia.privacy.scans"]
+    assert find_circles(sources) == [circle]
+    assert find_circles({**sources, "adomnia.privacy.scans": "import adomnia.privacy"}) == []
 
 
 def test_the_page_for_contributors_draws_the_layers_as_they_are():

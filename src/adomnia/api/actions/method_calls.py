@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from adomnia.errors import Refusal
 from adomnia.options import CONFIDENCE
-from adomnia.privacy.relations import is_public
 from adomnia.session.method_calls import write_arguments, write_call
 from adomnia.sql.lower import lower
 from adomnia.sql.methods.call_parts import take_apart
@@ -59,6 +58,6 @@ def is_answered(text: str, catalog: Catalog) -> bool:
 
 def _is_private(sql: str, catalog: Catalog) -> bool:
     try:
-        return not is_public(rows_of(sql, catalog).relation)
+        return not rows_of(sql, catalog).relation.is_public
     except Refusal:
         return False
