@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
     from adomnia.ledger.sqlite import FileFormat
 
-__all__ = ["MARKS", "AnchoredFile", "Memory"]
-
 MARKS = "CREATE TABLE marks (number INTEGER PRIMARY KEY, name TEXT NOT NULL)"
 """The table of the newest changes, which every format of such a file has."""
 _KEPT = 1000  # changes: so long can a process find out that a copy went its own way

@@ -13,8 +13,6 @@ from adomnia.messages.texts import Fix, show
 if TYPE_CHECKING:
     from adomnia.messages.surfaces import Surface
 
-__all__ = ["AdomniaError", "Failure", "Refusal", "Unavailable", "install_extra", "render"]
-
 _UNAVAILABLE = "unavailable"
 
 

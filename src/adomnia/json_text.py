@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["RepeatedKeyError", "read_json"]
-
 
 class RepeatedKeyError(ValueError):
     """An object has one key twice: one reader takes the first value, another the last."""

@@ -23,18 +23,6 @@ if TYPE_CHECKING:
     import psycopg
     from psycopg.pq.abc import PGconn
 
-__all__ = [
-    "SCHEMES",
-    "asking",
-    "check_settings",
-    "check_url",
-    "connect",
-    "describe",
-    "driver",
-    "is_url",
-    "usual_schema",
-]
-
 SCHEMES = ("postgresql://", "postgres://")
 _CONNECT_SECONDS = 10
 _LONGEST_NAME = 63  # of a schema

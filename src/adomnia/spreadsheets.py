@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["defuse", "defuse_table"]
-
 _SIGNS = "=+@＝＋＠－-"  # noqa: RUF001 - of a formula; the wide ones count as well where Chinese or Japanese is written
 # What is found, and what stands in its place: of a whole text, and of what follows the end of a cell in it.
 _RULES = ((rf"^([\t\r\n{_SIGNS}])", r"'\1"), (rf"""([;\t\r\n]"*)([{_SIGNS}])""", r"\1'\2"))

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["MOST_SHOWN", "TextTable", "html_lines", "printable", "show_below", "show_plainly"]
-
 MOST_SHOWN = 60  # rows
 _CELL = "padding: 2px 10px; vertical-align: top; text-align: {}"
 

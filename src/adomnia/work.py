@@ -17,8 +17,6 @@ from adomnia.errors import AdomniaError, Refusal
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["MOST_STEPS", "Abandoned", "Work", "allow", "current", "limit", "remember", "spend"]
-
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
 

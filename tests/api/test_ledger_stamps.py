@@ -5,7 +5,8 @@ import stat
 import pytest
 
 from adomnia.api import ledger_stamps
-from adomnia.api.ledger_stamps import VERIFIED, LedgerStamp, read_stamp, verify_ledger
+from adomnia.api.ledger_stamps import VERIFIED, LedgerStamp, read_stamp
+from adomnia.api.ledger_view import verify_ledger
 from adomnia.session.curator import STATE
 from kit.visits import visit_as_owner
 

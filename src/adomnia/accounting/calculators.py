@@ -37,17 +37,6 @@ if TYPE_CHECKING:
 
     from adomnia.privacy.filters import Budget
 
-__all__ = [
-    "SLACK",
-    "advanced_composition",
-    "basic_composition",
-    "compose_datasets",
-    "numerical_composition",
-    "optimal_composition",
-    "parallel_composition",
-    "tight_advanced_composition",
-]
-
 _Distribution: TypeAlias = Any  # dp-accounting ships no types
 
 _DIGITS = 60  # ten thousand roundings leave 55 of them

@@ -13,19 +13,6 @@ from adomnia.privacy.amounts import Number, exact, positive, proportion
 from adomnia.privacy.events import Approximate, Event, Pure
 from adomnia.privacy.losses import loss
 
-__all__ = [
-    "FALSE_ALARMS",
-    "advantage",
-    "concentrated_advantage",
-    "concentrated_detection",
-    "detection",
-    "explain_guarantee",
-    "gaussian_advantage",
-    "gaussian_detection",
-    "odds_factor",
-    "posterior",
-]
-
 _LARGEST_LOGARITHM = 700.0  # exp of it is still a float, and times the smallest rate, 1e-300, it is still above 1
 FALSE_ALARMS = 0.01  # the rate of the test that sentences speak of
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from adomnia.api.encoding import Pieces
     from adomnia.api.requests import Visit
 
-__all__ = ["ask_free", "reply_free"]
-
 _HUNG_UP = 499  # nobody will see it, but the log does
 _Result = TypeVar("_Result")
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from adomnia.api.ledger_view import Amounts, LedgerEntry
 
-__all__ = ["write_csv"]
-
 _HEADINGS = (
     *("sequence", "kind", "hash", "at", "analyst", "request_id"),
     *("cost_epsilon", "cost_rho", "cost_delta"),

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from adomnia.ledger.records import Records
 
-__all__ = ["EntryFilter", "LedgerIndex"]
-
 _NUMBER = re.compile("[0-9]{1,18}")
 _STEP = 1000  # entries that are taken in at once
 # An empty name: a file of its own that nobody else can open, which SQLite keeps in memory while it is small.

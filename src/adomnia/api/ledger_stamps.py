@@ -18,18 +18,7 @@ from adomnia.session.ledgers import STATE
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from adomnia.api.requests import Visit
     from adomnia.ledger.chain import Head
-
-__all__ = [
-    "BACKED_UP",
-    "VERIFIED",
-    "LedgerStamp",
-    "read_stamp",
-    "remember_backup",
-    "remember_verified",
-    "verify_ledger",
-]
 
 VERIFIED, BACKED_UP = "verified.json", "backed-up.json"
 
@@ -46,16 +35,6 @@ class LedgerStamp:
     @property
     def timestamp(self) -> float:
         return datetime.fromisoformat(self.at).timestamp()
-
-
-def verify_ledger(visit: Visit) -> LedgerStamp:
-    """Verify the whole ledger now, and remember what was found."""
-    at = now()
-    try:
-        head = remember_verified(visit.catalog.folder, visit.curator.ledger.verify)
-    except Refusal as refusal:
-        return LedgerStamp(at, problem=str(refusal))
-    return LedgerStamp(at, head.sequence, head.hash)
 
 
 def remember_verified(folder: Path, verify: Callable[[], Head]) -> Head:

@@ -12,11 +12,13 @@ from fractions import Fraction
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from adomnia.api.ledger_stamps import LedgerStamp, remember_verified
+from adomnia.errors import Refusal
 from adomnia.ledger import journal
 from adomnia.ledger.accounts import decode_spent
 from adomnia.ledger.chain import GENESIS, Head, damage_refusal, decode_entry, digest
 from adomnia.ledger.places import find_lasting_place
-from adomnia.ledger.requests import list_keys
+from adomnia.ledger.requests import list_keys, now
 from adomnia.ledger.schema import explain_errors
 from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT
 from adomnia.privacy.events import from_record
@@ -27,19 +29,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from adomnia.api.requests import Visit
     from adomnia.ledger.places import LastingPlace
     from adomnia.ledger.records import Records
     from adomnia.ledger.requests import Receipt
-
-__all__ = [
-    "Amounts",
-    "LedgerEntry",
-    "find_answer",
-    "find_debit",
-    "open_snapshot",
-    "read_chosen",
-    "read_entries",
-]
 
 
 @dataclass(frozen=True)
@@ -149,3 +142,13 @@ def _budgets(entry: Mapping[str, Any]) -> dict[str, Amounts | None]:
 
 def _budget(amounts: Mapping[str, Any]) -> Amounts:
     return Amounts(str(Fraction(amounts["epsilon"])), None, str(Fraction(amounts["delta"])))
+
+
+def verify_ledger(visit: Visit) -> LedgerStamp:
+    """Verify the whole ledger now, and remember what was found."""
+    at = now()
+    try:
+        head = remember_verified(visit.catalog.folder, visit.curator.ledger.verify)
+    except Refusal as refusal:
+        return LedgerStamp(at, problem=str(refusal))
+    return LedgerStamp(at, head.sequence, head.hash)

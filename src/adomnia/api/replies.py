@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from adomnia.api.encoding import Pieces
     from adomnia.api.running.answer_memory import AnswerMemory, Claim
 
-__all__ = ["JSON", "EncodedReply", "PiecewiseResponse", "choose_form", "encode_within"]
-
 PATIENCE_SECONDS, LEAST_BYTES_A_SECOND = 30.0, 2**18  # how long a reply may take, whatever its size and by its size
 JSON = "application/json"
 _FORMS = (JSON, ARROW, CSV)

@@ -1,4 +1,4 @@
-"""Everything that the routes of one worker process use, and the summary of a request for log and metrics."""
+"""Everything that the routes of one worker process use."""
 
 from __future__ import annotations
 
@@ -12,14 +12,11 @@ if TYPE_CHECKING:
     from adomnia.api.running.metrics import Metrics
     from adomnia.api.running.rate_limiter import RateLimiter, SharedRateLimiter
     from adomnia.api.running.readiness import Readiness
+    from adomnia.api.running.request_ids import RequestSummary
     from adomnia.api.running.served_dataset import ServedDataset
     from adomnia.api.running.thread_pool import FairThreadPool
     from adomnia.api.running.time_buckets import TimeBuckets
     from adomnia.api.settings import Settings
-
-
-UNMATCHED = "unmatched"
-"""The route of a request that no route matches, or that was answered before any was looked for."""
 
 
 @dataclass(frozen=True)
@@ -46,24 +43,3 @@ class Services:
         """Log and count a request that was answered."""
         self.logs.log_request(summary)
         self.metrics.count_request(summary)
-
-
-@dataclass(frozen=True)
-class RequestSummary:
-    """A request that was answered, for log and metrics. `route` is the template, never the path itself.
-
-    If the route `reads_data`, log and metrics round its time to the edge of a time bucket.
-    """
-
-    method: str
-    route: str
-    status: int
-    user: str | None
-    seconds: float
-    request_id: str
-    reads_data: bool
-
-    @classmethod
-    def unrouted(cls, status: int, request_id: str) -> RequestSummary:
-        """A request that was refused before its method and address were looked at."""
-        return cls("", UNMATCHED, status, None, 0.0, request_id, reads_data=False)

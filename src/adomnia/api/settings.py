@@ -17,8 +17,6 @@ from adomnia.errors import Refusal
 if TYPE_CHECKING:
     from adomnia.engines.limits import Limits
 
-__all__ = ["Settings"]
-
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 EVERYWHERE = {"0.0.0.0", "::"}  # noqa: S104 - known here to be refused without TLS
 _NAME = re.compile(r"[a-z0-9_.\-]{1,253}|\[[0-9a-f:.]+\]")

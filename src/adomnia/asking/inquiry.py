@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 
     Gate: TypeAlias = Callable[["Inquiry"], Outcome | None]
 
-__all__ = ["GATES", "Inquiry", "ask"]
-
 
 @dataclass(frozen=True)
 class Inquiry:

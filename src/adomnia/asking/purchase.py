@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from adomnia.pricing.vacuity import KnownRows, Verdict
     from adomnia.privacy.filters import Left
 
-__all__ = ["Judge", "Outcome", "buy", "give", "pay_once", "show_again"]
-
 
 @dataclass(frozen=True)
 class Outcome:

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from adomnia.pricing.questions import Payment, Priced
     from adomnia.pricing.vacuity import Verdict
 
-__all__ = ["explain_question", "quote"]
-
 
 def quote(
     asker: Asker, asked: str | Iterable[Question | str], confidence: float, simultaneous: bool, payment: Payment

@@ -13,8 +13,6 @@ from adomnia.privacy.filters import Budget
 if TYPE_CHECKING:
     from adomnia.catalog.document import Document
 
-__all__ = ["read_budget", "read_ledger"]
-
 
 def read_budget(document: Document, part: str, section: Section) -> Budget:
     """The budget that a section declares."""

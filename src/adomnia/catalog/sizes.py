@@ -3,8 +3,6 @@
 import re
 from fractions import Fraction
 
-__all__ = ["parse_size"]
-
 _SIZE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?([KMGT])(i?)B", re.ASCII)
 _POWERS = {"K": 1, "M": 2, "G": 3, "T": 4}
 

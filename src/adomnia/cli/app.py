@@ -26,8 +26,6 @@ from adomnia.cli.options import UNAVAILABLE, Format, Output, exit_code
 from adomnia.cli.shell import command as shells
 from adomnia.errors import render
 
-__all__ = ["app", "main"]
-
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich")
 
 

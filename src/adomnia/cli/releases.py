@@ -14,7 +14,7 @@ from adomnia.typed_options import parse_share
 
 if TYPE_CHECKING:
     from adomnia.cli.places import Place
-    from adomnia.releases.model import Release
+    from adomnia.session.askable import AskableRelease
 
 RELEASE_EXAMPLES = """Examples
 
@@ -124,7 +124,7 @@ def preview(  # noqa: PLR0913, PLR0917 - each is an option
         answers.print_table(found)
 
 
-def _make(place: Place, name: str, text: str, *, private: bool, payment: dict[str, Any]) -> Release:
+def _make(place: Place, name: str, text: str, *, private: bool, payment: dict[str, Any]) -> AskableRelease:
     from adomnia.cli import opening, places
     from adomnia.cli.opening import show_progress
 
@@ -137,6 +137,6 @@ def _make(place: Place, name: str, text: str, *, private: bool, payment: dict[st
         return curator.release(name, text, progress=tell, **payment)
 
 
-def _as_record(release: Release) -> dict[str, object]:
+def _as_record(release: AskableRelease) -> dict[str, object]:
     rows = release.table.num_rows
     return {"name": release.name, "rows": rows, "columns": release.columns, "notes": release.notes, **release.about}

@@ -13,8 +13,6 @@ from starlette.responses import Response
 
 from adomnia.errors import Refusal
 
-__all__ = ["address_of_asset", "asset"]
-
 _FOLDER = Path(__file__).parent / "static"
 _TYPES = {
     ".css": "text/css; charset=utf-8",

@@ -2,8 +2,6 @@
 
 from math import cos, pi, sin
 
-__all__ = ["RADIUS", "cut_slice"]
-
 RADIUS = 7  # of the dots
 
 

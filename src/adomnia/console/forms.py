@@ -13,8 +13,6 @@ from adomnia.errors import Refusal
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-__all__ = ["read_fields", "read_form"]
-
 _FORM = "application/x-www-form-urlencoded"
 _MOST_FIELDS = 200
 _LONGEST_NAME = 100  # characters that a message repeats

@@ -24,17 +24,6 @@ if TYPE_CHECKING:
     from adomnia.api.requests import Visit
     from adomnia.privacy.filters import Filter
 
-__all__ = [
-    "PageFrame",
-    "PageLink",
-    "RemainingBudget",
-    "build_frame",
-    "describe_remaining",
-    "find_start",
-    "render_visit",
-    "show",
-]
-
 
 @dataclass(frozen=True)
 class PageLink:

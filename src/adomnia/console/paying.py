@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from adomnia.wire.asking import Ask
     from adomnia.wire.releases import AskRelease
 
-__all__ = ["address_of_answer", "address_of_question", "pay", "pay_release"]
-
 
 async def pay(request: Request, asked: Ask, show_free: Callable[[Visit, Answer], Page], seen: str = "") -> Response:
     """Pay for a question and lead to the page of its answer; what is free has no such page and is shown at once.

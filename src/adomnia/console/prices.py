@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from adomnia.privacy.events import AnyPrice, Event
     from adomnia.privacy.filters import Spent
 
-__all__ = ["SIGNS", "Paid", "show_cost", "show_paid", "show_price"]
-
 SIGNS = {"epsilon": "ε", "rho": "ρ"}
 
 

@@ -14,8 +14,6 @@ from adomnia.console.words import FILTERS
 from adomnia.errors import Refusal
 from adomnia.explaining.glossary import NOTES
 
-__all__ = ["HTML", "PART", "Page", "prepare_pages", "render"]
-
 HTML = "text/html; charset=utf-8"
 PART = "x-part"  # the header by which a script asks for one block of a page
 _FRAME = "frame.html"

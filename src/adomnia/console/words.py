@@ -11,8 +11,6 @@ from adomnia.privacy.amounts import show_down, show_up
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["FILTERS", "percent", "show_count", "show_time"]
-
 
 def show_count(number: float) -> str:
     """A number with separators between thousands.

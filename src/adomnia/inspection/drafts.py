@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from adomnia.inspection.found_tables import FoundColumn, FoundTable
     from adomnia.inspection.proposed_people import ProposedPeople
 
-__all__ = ["draft"]
-
 _MOST_DOUBTS = 6  # that are named
 _UNIT = '# unit = "{unit}"  # whose presence is hidden: one value of this column, with all rows that belong to it'
 _OTHERS = "# Other columns may name people too: {columns}. Take the one whose presence is to be hidden."

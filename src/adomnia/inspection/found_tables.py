@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from adomnia.inspection.key_names import KeyName
     from adomnia.inspection.key_values import KeyCount
 
-__all__ = ["ColumnLook", "FoundColumn", "FoundTable", "Spelling"]
-
 _BYTES = frozenset({"BLOB", "BYTEA", "BINARY", "VARBINARY"})  # as engines call them
 
 Spelling: TypeAlias = Mapping[str, str | Sequence[str]]

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 
-__all__ = ["KeyName", "KeyRank", "fold_name", "names_concept", "read_key_name"]
 PEOPLE = {
     "patient": "patient pat pt pacient pazient pacjent пациент 患者",
     "person": "person people persona personne pessoa osob individu individual proband subject subj usubj participant "

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from adomnia.engines.index import Run, TableSource
     from adomnia.engines.sources.reading import SourceReader
 
-__all__ = ["KeyCount", "KeyReader", "count_keys"]
-
 _FEWEST = 20  # different values: fewer are those of a category
 _ROWS_OF_CATEGORY = 10  # for each of its values, on average
 _SHARE = 20  # a key of people has at least one value in that many rows

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from adomnia.inspection.found_tables import FoundColumn, FoundTable
 
-__all__ = ["ProposedLink", "ProposedPeople", "find_shared_key", "propose_people"]
-
 
 @dataclass(frozen=True)
 class ProposedLink:

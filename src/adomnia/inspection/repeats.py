@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog, Table
     from adomnia.inspection.key_values import KeyCount
 
-__all__ = ["find_repeats", "warn_of_keys"]
-
 
 def warn_of_keys(catalog: Catalog) -> list[Promise]:
     """A warning for each table whose header has a key of people that is not hidden as a whole; no row is read."""

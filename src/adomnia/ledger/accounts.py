@@ -9,19 +9,6 @@ from typing import Any
 from adomnia.ledger.chain import damage_refusal
 from adomnia.privacy.filters import Budget, Filter, Left, Spent
 
-__all__ = [
-    "DATASET",
-    "Account",
-    "Accounts",
-    "account_name",
-    "apply_entry",
-    "decode_accounts",
-    "decode_spent",
-    "encode_accounts",
-    "encode_budget",
-    "encode_spent",
-]
-
 DATASET = "dataset"
 _NOTHING = Spent()
 

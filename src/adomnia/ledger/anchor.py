@@ -17,8 +17,6 @@ from adomnia.errors import Refusal
 from adomnia.ledger.chain import GENESIS, Head, damage_refusal
 from adomnia.ledger.failpoints import reach
 
-__all__ = ["Anchor", "LockedAnchor", "LostAnchorRefusal", "MemoryAnchor", "lock_open_file"]
-
 _LINE = re.compile(r"([0-9]{20}) ([0-9a-f]{64})\n")
 _POLL_SECONDS = 0.0005
 _PATIENCE_SECONDS = 30.0

@@ -22,8 +22,6 @@ from adomnia.privacy.events import Event, from_record
 from adomnia.privacy.filters import Filter, Spent
 from adomnia.privacy.losses import Loss, loss
 
-__all__ = ["backup", "check_witnesses", "examine", "list_restorations"]
-
 _LOST = "it was set back since, or is another branch"
 
 

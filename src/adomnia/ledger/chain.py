@@ -9,8 +9,6 @@ from typing import Any, NamedTuple, Self
 from adomnia.errors import Refusal
 from adomnia.noise.bits import SystemBits
 
-__all__ = ["GENESIS", "Head", "damage_refusal", "decode_entry", "digest", "encode_entry"]
-
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 _HEAD = re.compile(r"([0-9]{1,20}):([0-9a-f]{64})")
 

@@ -17,8 +17,6 @@ from typing import TypeAlias
 from adomnia.ledger.files import close_leaving_log
 from adomnia.ledger.sqlite import FileFormat, connect, execute_patiently
 
-__all__ = ["DurableFile"]
-
 Guard: TypeAlias = Callable[[sqlite3.Connection], AbstractContextManager[object]]
 
 _PAYING, _OPENING = 2**61, 2**61 + 1  # bytes of the lock file, beyond those that questions lock

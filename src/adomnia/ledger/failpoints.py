@@ -2,8 +2,6 @@
 
 import os
 
-__all__ = ["FAILPOINTS", "reach"]
-
 VARIABLE = "ADOMNIA_FAILPOINT"
 KILLED = 137  # what a shell reports for kill -9
 

@@ -17,8 +17,6 @@ from adomnia.ledger.schema import LEDGER_FORMAT, PAYING_FORMAT, check_contents, 
 from adomnia.ledger.sqlite import check_format, write_transaction
 from adomnia.ledger.sqlite_records import SqliteRecords
 
-__all__ = ["FileStore"]
-
 
 class FileStore:
     """A ledger in a file, or in memory (None), which nobody else can reach. It shares no account with others."""

@@ -21,17 +21,6 @@ from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.chain import Head
 from adomnia.ledger.failpoints import reach
 
-__all__ = [
-    "SUFFIXES",
-    "FilesReplacedError",
-    "close_leaving_log",
-    "identify",
-    "identify_open",
-    "in_use_refusal",
-    "is_in_use",
-    "put_in_place",
-]
-
 _SUFFIXES = ("", "-wal", "-shm")
 _SHARED_BYTES = 0x40000002, 510  # every connection of SQLite holds a read lock on these: the first, and how many
 _descriptors: dict[tuple[int, int], int] = {}  # never closed: that would end all locks of SQLite in this process

@@ -10,16 +10,6 @@ from adomnia.ledger.records import Records
 from adomnia.ledger.requests import Receipt, decode_receipt, list_keys
 from adomnia.messages.texts import write
 
-__all__ = [
-    "count_answers",
-    "find_receipt",
-    "find_request",
-    "list_answers",
-    "list_latest",
-    "list_requests",
-    "list_unanswered",
-]
-
 _USUAL = 1000  # receipts of a page
 MOST_BYTES = 2**23  # of the entries of a page: each may keep a long question
 

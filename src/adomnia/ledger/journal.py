@@ -12,18 +12,6 @@ from adomnia.ledger.chain import GENESIS, Head, damage_refusal, decode_entry, di
 from adomnia.ledger.failpoints import reach
 from adomnia.ledger.records import NO_END, Records, RecordStore, Wanted
 
-__all__ = [
-    "Foreseen",
-    "Journal",
-    "Lifetime",
-    "Transaction",
-    "Work",
-    "check_anchor",
-    "find_newest",
-    "is_on_chain",
-    "read_entries",
-]
-
 _CHECKPOINT_EVERY = 4096  # entries, or as many as there are accounts: what an open reads, and what checkpoints weigh
 
 

@@ -12,8 +12,6 @@ from adomnia.privacy.events import Approximate, Concentrated, Event, Pure, to_re
 from adomnia.privacy.filters import Budget, Filter, Spent
 from adomnia.privacy.losses import loss
 
-__all__ = ["declare_lifetime", "find_shared", "follow_budget", "list_filters"]
-
 _ANALYST = account_name("")
 
 

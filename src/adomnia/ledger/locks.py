@@ -8,8 +8,6 @@ from pathlib import Path
 from struct import pack
 from typing import Protocol
 
-__all__ = ["FileLocks", "Locks", "MemoryLocks"]
-
 
 class Locks(Protocol):
     """Locks of subjects, which are numbers below 2**60, against other processes; at most until the process ends."""

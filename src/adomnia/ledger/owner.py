@@ -14,8 +14,6 @@ from adomnia.messages.references import Setting
 from adomnia.messages.texts import Message
 from adomnia.privacy.filters import Budget, Filter
 
-__all__ = ["DeclaredPeople", "TopUp", "declare", "declare_budgets", "top_up"]
-
 _UNIT = ""  # stands for no table
 
 

@@ -15,17 +15,6 @@ from adomnia.ledger.records import Records, RecordStore
 from adomnia.ledger.sqlite import connect_read_only
 from adomnia.ledger.sqlite_records import SqliteRecords
 
-__all__ = [
-    "MEMORY",
-    "FilePlace",
-    "LastingPlace",
-    "LedgerPlace",
-    "MemoryPlace",
-    "SnapshotReader",
-    "find_lasting_place",
-    "find_place",
-]
-
 MEMORY = ":memory:"
 
 

@@ -13,8 +13,6 @@ from adomnia.ledger.records import Records
 from adomnia.ledger.schema import LEDGER_FORMAT
 from adomnia.ledger.sqlite_records import SqliteRecords
 
-__all__ = ["load_copy", "save_copy"]
-
 _COPIED = {
     "entries": "sequence, body, kind, analyst, request_id, plan",
     "payloads": "digest, payload",

@@ -8,8 +8,6 @@ from adomnia.ledger.records import StoreError
 from adomnia.ledger.sqlite import Trouble
 from adomnia.postgres import driver
 
-__all__ = ["UNREACHABLE", "is_late", "is_lost", "translate_errors"]
-
 _AGAIN = "then ask again"
 UNREACHABLE = Trouble(
     "cannot be reached in its database",

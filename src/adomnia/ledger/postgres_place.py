@@ -25,8 +25,6 @@ from adomnia.ledger.records import StoreError
 from adomnia.ledger.schema import explain_errors
 from adomnia.postgres import check_url, driver, usual_schema
 
-__all__ = ["ANCHORED", "PostgresPlace"]
-
 SHARED_ANCHORED = "lifetime.postgres"
 ANCHORED = "ledger.postgres"  # what this machine calls the ledger: the file beside it is its anchor
 

@@ -14,8 +14,6 @@ from adomnia.ledger.postgres_copies import save_copy
 from adomnia.ledger.postgres_schema import Connection, write_statements
 from adomnia.ledger.records import NO_END, Wanted
 
-__all__ = ["PostgresRecords"]
-
 _PAGE = 256  # rows of a round trip
 _MOST_WAITING_BYTES = 2**24  # of answers for one statement: the server takes none of a gigabyte
 

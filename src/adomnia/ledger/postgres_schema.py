@@ -13,16 +13,6 @@ from adomnia.errors import Refusal
 from adomnia.ledger.failpoints import reach
 from adomnia.ledger.schema import LEDGER_FORMAT
 
-__all__ = [
-    "Connection",
-    "check_schema_name",
-    "check_server",
-    "create_tables",
-    "find_format",
-    "lock_number",
-    "write_statements",
-]
-
 Connection: TypeAlias = Any  # psycopg.Connection: the driver is imported where there is a URL, and only there
 
 _APPLICATION = "Ad Omnia, ledger"

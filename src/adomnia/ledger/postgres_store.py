@@ -23,8 +23,6 @@ from adomnia.ledger.postgres_schema import Connection, check_server, create_tabl
 from adomnia.ledger.records import StoreError, Wanted
 from adomnia.ledger.schema import empty_refusal
 
-__all__ = ["Chain", "PostgresStore", "connect", "name_program", "snapshot"]
-
 _WAIT_SECONDS = 20.0  # for any reply of the server; then the connection is given up
 _LOCK_SECONDS = 5  # for other writers
 # Of a writer that hangs while others have waited for the lock in vain: then it loses it. Less than they wait, so that

@@ -15,8 +15,6 @@ from adomnia.errors import Refusal
 from adomnia.ledger.anchor import Anchor, MemoryAnchor
 from adomnia.ledger.sqlite import Trouble
 
-__all__ = ["NO_END", "RecordStore", "Records", "Storage", "StoreError", "Wanted", "charge", "watch_records"]
-
 NO_END = 2**63 - 1
 _OF_A_COPY = "save"  # its errors may be those of another disk: whoever asks for a copy explains them
 

@@ -17,23 +17,6 @@ from adomnia.privacy.events import Event, from_record, to_record
 from adomnia.privacy.filters import Filter, Left, Spent
 from adomnia.privacy.losses import Loss, covers, loss
 
-__all__ = [
-    "KeptAnswer",
-    "NewerAnswer",
-    "Receipt",
-    "SpendRequest",
-    "StoredAnswer",
-    "UnpaidAnswer",
-    "commit",
-    "decode_receipt",
-    "find_answer",
-    "find_answer_by_id",
-    "find_filter",
-    "list_keys",
-    "now",
-    "reserve",
-]
-
 _MAX_LENGTH = 200
 _DATASET_PREFIX = "dataset:"  # of the dataset's own request ids, and of nobody else's
 _SEPARATOR = "\n"  # between an analyst and their request id in an entry: neither can hold one

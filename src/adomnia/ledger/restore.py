@@ -28,8 +28,6 @@ from adomnia.privacy.events import Event, to_record
 from adomnia.privacy.filters import Budget, Spent
 from adomnia.privacy.losses import loss
 
-__all__ = ["Restoration", "restore"]
-
 
 @dataclass(frozen=True)
 class Restoration:

@@ -15,25 +15,6 @@ from adomnia.ledger.files import FilesReplacedError
 from adomnia.ledger.records import StoreError
 from adomnia.ledger.sqlite import FileFormat, Trouble
 
-__all__ = [
-    "ERRORS",
-    "LEDGER_FILE",
-    "LEDGER_FORMAT",
-    "PAYING_FORMAT",
-    "check_contents",
-    "check_existence",
-    "create_tables",
-    "empty_refusal",
-    "explain_error",
-    "explain_errors",
-    "is_full",
-    "is_transient",
-    "is_unwritten",
-    "leaves_doubt",
-    "name_error",
-    "name_file",
-]
-
 ERRORS = (sqlite3.Error, OSError, StoreError)  # of what a ledger is kept in
 
 # What entries are looked up by is derived from their text and stored nowhere else: one truth, and it is hashed.

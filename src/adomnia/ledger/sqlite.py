@@ -16,30 +16,6 @@ from typing import Any, NamedTuple, TypeVar
 
 from adomnia.errors import Refusal, Unavailable
 
-__all__ = [
-    "FileFormat",
-    "Trouble",
-    "check_format",
-    "check_writable",
-    "connect",
-    "connect_checked",
-    "connect_read_only",
-    "create_tables",
-    "execute_patiently",
-    "explain_error",
-    "is_busy",
-    "is_damage",
-    "is_full",
-    "is_new",
-    "is_transient",
-    "leaves_doubt",
-    "name_error",
-    "name_file",
-    "retry_while_busy",
-    "upgrade_tables",
-    "write_transaction",
-]
-
 _POLL_SECONDS = 0.0005  # SQLite's own waiting sleeps up to 100 ms, a hundred times as long as a transaction takes
 _ERRNO = {
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), sqlite3.SQLITE_FULL),

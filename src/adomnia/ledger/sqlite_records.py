@@ -11,8 +11,6 @@ from adomnia.ledger.records import NO_END
 from adomnia.ledger.schema import LEDGER_FORMAT, explain_error
 from adomnia.ledger.sqlite import is_damage
 
-__all__ = ["SqliteRecords"]
-
 _ANSWERED = """SELECT request_id FROM entries WHERE kind = 'commit' AND plan = ?
                ORDER BY analyst IS ? DESC, sequence LIMIT 1"""
 _CHECKPOINT = """SELECT sequence, json_extract(body, '$.previous') FROM entries

@@ -29,8 +29,6 @@ from adomnia.privacy.amounts import Number, exact
 from adomnia.privacy.events import Event, Pure
 from adomnia.privacy.filters import Budget, Filter, Left, Spent
 
-__all__ = ["Hold", "Ledger"]
-
 _MAX_PAYLOAD_BYTES = 2**28
 _Found = TypeVar("_Found")
 _LOCK_DIGITS = 15  # of a hash: 2**60 bytes to choose from

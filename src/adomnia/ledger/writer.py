@@ -19,8 +19,6 @@ from adomnia.ledger.anchor import LostAnchorRefusal
 from adomnia.ledger.journal import Work
 from adomnia.ledger.schema import ERRORS, explain_error, is_full, is_unwritten, leaves_doubt, name_error, name_file
 
-__all__ = ["Store", "Writer"]
-
 _MAX_WAITING = 4096  # one more is refused at once, instead of late
 _GROUP_SIZE = 256
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0  # seconds between tries to recover

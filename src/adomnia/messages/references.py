@@ -5,19 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = [
-    "Button",
-    "EarlierAnswer",
-    "Flag",
-    "Option",
-    "Pay",
-    "Reference",
-    "SessionCall",
-    "Setting",
-    "Value",
-    "WithOption",
-]
-
 Value = str | bool | tuple[tuple[str, str], ...] | None
 """Of an option, as text: numbers are not quoted, words are where the surface quotes them; pairs are a dictionary."""
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from adomnia.messages.references import Reference
 
-__all__ = ["CALLS", "SETTINGS", "Surface", "write_reference"]
-
 
 class Surface(Enum):
     """Where a text is shown."""

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Self
 
-__all__ = ["Fact", "Fix", "Message", "Part", "show", "show_all", "write"]
-
 Part = str | Reference
 Fact = str | int | float | bool | list[str] | None
 
@@ -78,12 +76,17 @@ def write(template: str, /, **facts: str | int | Reference) -> Message:
     for text, name, *_ in Formatter().parse(template):
         parts.append(text)
         if name is not None:
-            fact = facts[name] if name in facts else _refer(name)
+            fact = refer(name) if names_reference(name) else facts[name]
             parts.append(str(fact) if isinstance(fact, int) else fact)
     return Message(*parts)
 
 
-def _refer(written: str) -> Reference:
+def names_reference(written: str) -> bool:
+    """Whether what stands between braces is no fact."""
+    return "=" in written or written.endswith("()")
+
+
+def refer(written: str) -> Reference:
     """What is named between braces: an option, `rows=1000`, that it is given, `with rows=`, or a call, `sql()`."""
     if written.endswith("()"):
         return SessionCall(written.removesuffix("()"))

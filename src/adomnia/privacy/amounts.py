@@ -8,20 +8,6 @@ from math import isfinite
 from numbers import Integral
 from typing import SupportsIndex, TypeAlias
 
-__all__ = [
-    "DELTA_UNIT",
-    "EPSILON_UNIT",
-    "Number",
-    "exact",
-    "positive",
-    "proportion",
-    "round_down",
-    "round_up",
-    "show_down",
-    "show_up",
-    "whole",
-]
-
 Number: TypeAlias = SupportsIndex | float | Fraction | Decimal
 
 EPSILON_UNIT = Fraction(1, 10**12)  # what ledgers count epsilon and rho in

@@ -21,8 +21,6 @@ from adomnia.privacy.enclosures import exp_up, ln_down, ln_up
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["delta_of", "epsilon_of", "rho_of"]
-
 _LARGEST_LOGARITHM = 700.0  # exp of it is still a float
 _HALVINGS = 60  # the bound is flat at the best order, so an order good to 1e-9 is more than enough
 

@@ -14,8 +14,6 @@ from adomnia.privacy.hashing import hashed_once
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
-__all__ = ["Categories", "Domain", "Numbers"]
-
 _CELLS = 2**20  # of a numeric column whose step nobody chose
 _LARGEST_GRID = 2**78  # 2**48 rows of it sum to at most 2**126, which every engine's widest integer holds
 _MOST_CATEGORIES = 10**6

@@ -22,8 +22,6 @@ from decimal import (
 from fractions import Fraction
 from functools import lru_cache
 
-__all__ = ["exp_bounds", "exp_down", "exp_up", "ln_down", "ln_up", "sqrt_down", "sqrt_up"]
-
 _LARGEST_EXPONENT = 10_000  # beyond e**10000 a bound says nothing about privacy and only fills memory
 _GUARD_DIGITS = 5
 _EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)  # only ever moves the point, so it never rounds

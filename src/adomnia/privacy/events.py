@@ -18,22 +18,6 @@ from adomnia.privacy.hashing import hashed_once
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = [
-    "AnyPrice",
-    "Approximate",
-    "BoundedRange",
-    "Composed",
-    "Concentrated",
-    "Event",
-    "Price",
-    "Pure",
-    "ScalarGaussian",
-    "ScalarLaplace",
-    "add_delta",
-    "from_record",
-    "to_record",
-]
-
 
 @hashed_once
 @dataclass(frozen=True, init=False)

@@ -32,8 +32,6 @@ from adomnia.privacy.losses import Loss, loss
 if TYPE_CHECKING:
     from adomnia.privacy.events import Event
 
-__all__ = ["Branches", "Budget", "Filter", "Left", "Spent"]
-
 
 class Units(NamedTuple):
     """Sums of epsilons and rhos, each in EPSILON_UNIT, and of deltas in DELTA_UNIT."""

@@ -18,8 +18,6 @@ from adomnia.privacy.events import (
     ScalarLaplace,
 )
 
-__all__ = ["Loss", "covers", "loss"]
-
 
 @dataclass(frozen=True)
 class Loss:

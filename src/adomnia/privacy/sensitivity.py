@@ -12,8 +12,6 @@ from adomnia.privacy.enclosures import sqrt_up
 if TYPE_CHECKING:
     from fractions import Fraction
 
-__all__ = ["Sensitivity"]
-
 
 @dataclass(frozen=True, init=False)
 class Sensitivity:

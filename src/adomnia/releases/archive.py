@@ -12,8 +12,6 @@ from adomnia.releases.folder import read_files, write_contents
 if TYPE_CHECKING:
     from adomnia.releases.model import Release
 
-__all__ = ["pack_archive", "unpack_archive"]
-
 _FAULTS = (BadZipFile, KeyError, OSError, ValueError, NotImplementedError, RuntimeError)
 
 

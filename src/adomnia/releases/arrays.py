@@ -15,8 +15,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Json", "Packed", "Packer", "Unpacker"]
-
 Json: TypeAlias = Any  # what json.loads gives
 _INTEGERS = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32")
 _NUMBERS = ("float32", "float64")

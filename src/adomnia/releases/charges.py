@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from adomnia.ledger.requests import Receipt
     from adomnia.privacy.events import Event
 
-__all__ = ["MOST_RELEASES", "PREFIX", "list_charges", "read_charges"]
-
 PREFIX = "dataset:release:"  # of the request ids of what is published
 MOST_RELEASES = 10_000
 

@@ -18,8 +18,6 @@ from adomnia.sql.reading.refusals import refusal
 if TYPE_CHECKING:
     from adomnia.catalog.model import Analyst
 
-__all__ = ["check_maker", "check_release", "check_release_name", "taken_name"]
-
 
 def check_release_name(name: str) -> None:
     """Refuse what no release can be called."""

@@ -24,7 +24,9 @@ from adomnia.catalog.model import is_name
 from adomnia.errors import Refusal, Unavailable
 from adomnia.json_text import read_json
 from adomnia.ledger.failpoints import reach
+from adomnia.messages.notes import Note
 from adomnia.releases.arrays import Packer, Unpacker
+from adomnia.releases.facts import ReleaseFacts
 from adomnia.releases.model import Release
 from adomnia.releases.parquet_files import (
     FAULTS,
@@ -42,18 +44,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     ReadFile = Callable[[str, int], bytes]  # the content of a file, or a Refusal
-
-__all__ = [
-    "FILES",
-    "FORMAT",
-    "SUMMARY",
-    "read_files",
-    "read_folder",
-    "read_summary",
-    "save_folder",
-    "write_contents",
-    "write_folder",
-]
 
 FORMAT = 1
 SUMMARY = "release.json"
@@ -83,7 +73,7 @@ def write_folder(release: Release, place: Path, progress: Callable[[str, float],
         _clear_drafts(place)
         draft = Path(mkdtemp(prefix=_draft_prefix(place), dir=place.parent))
         try:
-            _write_durably(draft, contents, private=bool(release.about.get("private")))
+            _write_durably(draft, contents, private=bool(release.facts.private))
             reach("release-drafted")
             _put_in_place(draft, place)
         except BaseException:
@@ -125,8 +115,8 @@ def read_files(folder: str, read: ReadFile) -> Release:
             summary["name"],
             from_plain(found["product"]),
             summary["question"],
-            found["about"],
-            tuple(summary["notes"]),
+            ReleaseFacts.from_record(found["about"]),
+            tuple(map(Note, summary["notes"])),
             read_table(contents[_TABLE]),
             tuple(_check_integers(each) for each in found["measurements"]),
         )

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from adomnia.statistics.contract import Floats
     from adomnia.statistics.products import Product
 
-__all__ = ["CellNoise", "choose_held_back", "compare_table"]
-
 _MOST_LOOKED = 100_000  # sets of columns that are looked at
 _MOST_CELLS = 100_000  # of a table that is held back
 _FOR_TOTAL = 0.1  # of what may be missed, for the number of rows

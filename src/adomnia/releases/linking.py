@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from adomnia.releases.model import Release
     from adomnia.statistics.products import Places
 
-__all__ = ["LinkedTables", "link_releases"]
-
 _ID = "person_id"
 _MOST_ROWS = 10**7
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["FAULTS", "MOST_BYTES", "read_numbers", "read_table", "write_csv", "write_numbers", "write_table"]
-
 MOST_BYTES = 2**31  # of a file, and of a table in memory
 _MOST_COLUMNS = 1_000
 _MOST_ROWS = 2**27

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from adomnia.statistics.products import Places
 
-__all__ = ["MOST_COLUMNS", "MOST_LEVELS", "from_plain", "read_attributes", "to_plain", "write_attributes"]
-
 MOST_COLUMNS = 64
 MOST_LEVELS = 100_000  # of a column
 _LARGE = 2**63

@@ -9,8 +9,6 @@ from adomnia.methods.synthesis.nested_release import NestedRelease
 from adomnia.methods.synthesis.residuals import Residuals
 from adomnia.statistics.products import LinearRelease
 
-__all__ = ["ESTIMATES", "PlainEstimates", "read_estimates", "write_estimates"]
-
 
 class PlainEstimates(LinearRelease, Protocol):
     """Estimates that can be kept as plain data: numbers, texts, arrays, and lists and mappings of such."""

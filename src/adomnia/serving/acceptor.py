@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-__all__ = ["Acceptor", "ConnectionCounts"]
-
 _COUNT = struct.Struct("<I")
 _FILE = "connections"
 _WAIT_SECONDS = 0.003  # for a worker that has fewer; if it is too busy to come, the connection is taken after all

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from adomnia.api.running.logs import Logs
     from adomnia.api.settings import Settings
 
-__all__ = ["CHECK_SECONDS", "Certificate", "load_certificate", "open_certificate"]
-
 CHECK_SECONDS = 60.0
 _WHY = "The new certificate and its key cannot be used, or do not belong together. The ones from before stay in use."
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Callable
 
-__all__ = ["ControlChannel", "ParentWatch", "fault_from_record", "fault_to_record"]
-
 _CHUNK_BYTES = 65_536
 
 

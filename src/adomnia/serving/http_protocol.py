@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from adomnia.api.running.addresses import network_of
-from adomnia.api.services import RequestSummary
+from adomnia.api.running.request_ids import RequestSummary
 from adomnia.serving.raw_replies import RawReply
 
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Callable
-
-__all__ = ["BoundedHttpProtocol"]
 
 HEAD_BYTES = 32 * 1024
 HEAD_SECONDS = 10.0

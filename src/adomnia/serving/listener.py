@@ -13,8 +13,6 @@ from adomnia.serving.certificates import load_certificate
 if TYPE_CHECKING:
     from adomnia.api.settings import Settings
 
-__all__ = ["check_certificate", "list_ending_signals", "open_listener"]
-
 _BACKLOG = 2048
 _UNREAD_MILLISECONDS = 60_000
 _REASONS = {

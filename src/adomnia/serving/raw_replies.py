@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 
 from adomnia.api.running.request_ids import create_request_id
 
-__all__ = ["RawReply"]
-
 _PHRASES = {400: "Bad Request", 431: "Request Header Fields Too Large", 503: "Service Unavailable"}
 
 

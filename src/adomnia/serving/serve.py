@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from adomnia.api.settings import Settings
 
-__all__ = ["Started", "serve"]
-
 STATE = ".adomnia"  # where the curator keeps index and ledger; importing the curator would slow the start
 OWNER = "owner"
 RUN = "run"  # the parent of run folders, beside index and ledger

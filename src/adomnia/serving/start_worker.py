@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gc
 
-__all__ = ["start"]
-
 
 def start() -> None:
     """Import a worker without looking for garbage, and run it; what was imported is never looked through again."""

@@ -19,9 +19,9 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 from adomnia.api.running.dead_counts import add_up_dead
+from adomnia.api.running.request_ids import RequestSummary
 from adomnia.api.running.run_folder import FOLDER_VARIABLE, remove_gauges
 from adomnia.api.running.worker_states import HUNG_SECONDS, RestartCount, WorkerStates
-from adomnia.api.services import RequestSummary
 from adomnia.errors import Refusal
 from adomnia.serving.certificates import open_certificate
 from adomnia.serving.channel import ControlChannel, fault_from_record
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
     from adomnia.api.running.logs import Logs
     from adomnia.api.settings import Settings
-
-__all__ = ["CUT_SHORT", "ENDED", "StartCallbacks", "Supervisor"]
 
 WORKER = ("-m", "adomnia.serving.start_worker")
 MOST_DEATHS = 10

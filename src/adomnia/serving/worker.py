@@ -48,8 +48,6 @@ if TYPE_CHECKING:
 
     from adomnia.session.curator import Curator
 
-__all__ = ["main", "open_services"]
-
 _SPARE_FILES = 200  # beside connections: ledger, index, users, libraries
 _POOL_THREADS = 4  # for requests that read no data, which so never wait for those that do
 _PASSWORD_THREADS, _PASSWORD_QUEUE = 2, 16  # passwords take much memory to hash

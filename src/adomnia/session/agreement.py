@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from adomnia.catalog.model import Catalog
 
-__all__ = ["Deployment", "agree", "agreeing", "check_current", "describe_deployment"]
-
 _SECONDS = 10
 _CODE = "disagreement"
 _TABLE = """

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from adomnia.session.answer import Answer
     from adomnia.session.comparing import Comparison
 
-__all__ = ["DerivedSession"]
-
 
 class DerivedSession(Session):
     """A session whose reports about releases are made of its own questions."""

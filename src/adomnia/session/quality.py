@@ -10,27 +10,35 @@ import numpy as np
 
 from adomnia.distributions.margins import margin
 from adomnia.errors import Refusal
+from adomnia.messages.notes import Note, NoteTemplate
 from adomnia.methods.synthesis.cubes import list_labels
 from adomnia.methods.synthesis.planning import list_closure
 from adomnia.pricing.bills import format_cost
 from adomnia.pricing.questions import Question
 from adomnia.privacy.losses import loss
 from adomnia.releases.held_back import CellNoise, choose_held_back, compare_table
-from adomnia.releases.quality import assess_release, count_published
+from adomnia.releases.quality import count_published
 from adomnia.sql.methods.call_texts import split_call
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from adomnia.releases.model import Release
     from adomnia.releases.quality_report import HeldBackTable, Quality
     from adomnia.session.answer import Answer
     from adomnia.session.contract import Session
 
-__all__ = ["assess_held_back"]
-
 _COUNT = "count"
 _STEP = 0.5  # by which intervals of whole counts are longer than their law says
+_VARIATION = NoteTemplate(
+    "total_variation",
+    "{paid}The total variation of each is between at least and at most in {times:g} of 100 such reports. Noise makes "
+    "the first number larger than it is.",
+)
+_VERSIONS = NoteTemplate(
+    "versions_differ",
+    "The release is of version {version} of the data, which has version {now} now: both make it differ.",
+)
 _SAME = ("bins", "missing")  # arguments that say what the cells of a table are
 
 
@@ -55,7 +63,7 @@ def assess_held_back(  # noqa: PLR0913, PLR0917 - what is asked has to be said
     answers = session.batch(questions, confidence=confidence, allow_uninformative=True, **payment)
     found = tuple(_compare(release, *pair, confidence) for pair in zip(chosen, answers, strict=True))
     notes = tuple(_list_notes(session, release, answers[0], confidence))
-    return replace(assess_release(release), held_back=found, notes=notes)
+    return replace(release.quality(), held_back=found, notes=notes)
 
 
 def _choose(release: Release, columns: Iterable[Sequence[str]] | None, most: int) -> list[tuple[int, ...]]:
@@ -81,7 +89,7 @@ def _find_places(release: Release, names: Sequence[str], known: Mapping[str, int
 
 def _write_question(release: Release, places: tuple[int, ...]) -> str:
     """The same rows, in one table of these columns, of which every cell has noise of its own."""
-    call = split_call(release.question, str(release.about.get("mechanism")))
+    call = split_call(release.question, str(release.facts.mechanism))
     if call is None:
         why, fix = "does not say of which rows it was made", "make it again with this version"
         raise Refusal(f"Release {release.name}", why, fix, code="no_release")
@@ -122,13 +130,9 @@ def _read_noise(answer: Answer, noisy: np.ndarray, confidence: float) -> CellNoi
     return CellNoise(max(0.0, reach - _STEP) / margin(tails, 1 - confidence), tails, len(noisy))  # type: ignore[arg-type]
 
 
-def _list_notes(session: Session, release: Release, answer: Answer, confidence: float) -> list[str]:
+def _list_notes(session: Session, release: Release, answer: Answer, confidence: float) -> Iterator[Note]:
     paid = "" if answer.cost is None else f"The tables that were held back were paid with {format_cost(answer.cost)}. "
-    says = (
-        f"{paid}The total variation of each is between at least and at most in {100 * confidence:g} of 100 such "
-        "reports. Noise makes the first number larger than it is."
-    )
-    version, now = release.about.get("version"), session.catalog().version
-    if version == now:
-        return [says]
-    return [says, f"The release is of version {version} of the data, which has version {now} now: both make it differ."]
+    yield _VARIATION(paid=paid, times=100 * confidence)
+    version, now = release.facts.version, session.catalog().version
+    if version != now:
+        yield _VERSIONS(version=version, now=now)

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from adomnia.session.contract import Session
     from adomnia.session.curator import Curator
 
-__all__ = ["Offer", "find_offer", "price_same"]
-
 _ANEW = "ask it anew: the noise will be another, and the dataset pays for it too"
 
 

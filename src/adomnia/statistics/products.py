@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from adomnia.mechanisms.contract import Tails
     from adomnia.privacy.keys import Label
 
-__all__ = ["Attribute", "LinearRelease", "Places", "Product", "Sort", "WeightedRelease"]
-
 Places: TypeAlias = NDArray[np.integer]
 Sort: TypeAlias = Literal["text", "boolean", "integer", "number", "date"]
 

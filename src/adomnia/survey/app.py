@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from adomnia.survey.store import ReportStore
     from adomnia.survey.survey import Survey
 
-__all__ = ["create_survey_app"]
-
 # No form may be sent at all: an answer that a browser sent by itself would be the true one.
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "

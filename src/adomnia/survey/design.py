@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from adomnia.noise import Bits
     from adomnia.survey.estimates import Support
 
-__all__ = ["LARGEST_EPSILON", "LEAST_EPSILON", "MOST_CATEGORIES", "Report", "ResponseDesign", "round_odds"]
-
 Report: TypeAlias = tuple[int, ...]
 
 MOST_CATEGORIES = 1000

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Estimates", "Inference", "Support", "check_inference"]
-
 # About those who answered, or about the population that they are an independent sample of.
 Inference: TypeAlias = Literal["data", "population"]
 _INFERENCES = ("data", "population")

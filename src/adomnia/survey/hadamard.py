@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from adomnia.noise import Bits
 
-__all__ = ["HadamardResponse"]
-
 
 @dataclass(frozen=True)
 class HadamardResponse(ResponseDesign):

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from adomnia.noise import Bits
 
-__all__ = ["KaryResponse"]
-
 
 @dataclass(frozen=True)
 class KaryResponse(ResponseDesign):

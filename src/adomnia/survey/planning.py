@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from adomnia.survey.design import ResponseDesign
     from adomnia.survey.estimates import Inference
 
-__all__ = ["SurveyPlan", "expect_error", "plan", "worst_variance"]
-
 _STEP = LEAST_EPSILON  # epsilons are looked for in thousandths
 _MOST_PEOPLE = 10**10
 

@@ -7,8 +7,6 @@ from adomnia.survey.subset import SubsetSelection
 from adomnia.survey.unrelated import UnrelatedQuestion
 from adomnia.survey.warner import Warner
 
-__all__ = ["DESIGNS"]
-
 # In the order in which equals are preferred.
 DESIGNS: dict[str, type[ResponseDesign]] = {
     design.name: design for design in (Warner, UnrelatedQuestion, KaryResponse, SubsetSelection, HadamardResponse)

@@ -25,8 +25,6 @@ from adomnia.wire.problems import error_of
 if TYPE_CHECKING:
     from fractions import Fraction
 
-__all__ = ["SentReport", "respond"]
-
 _LARGEST = 2**20  # bytes of a reply
 _SECONDS = 20.0
 _JSON = "application/json"

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from adomnia.serving.certificates import Certificate
     from adomnia.survey.survey import Survey
 
-__all__ = ["serve_survey"]
-
 _MOST_AT_ONCE = 500
 _KEEP_ALIVE_SECONDS = 5
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from adomnia.survey.design import Report
     from adomnia.survey.survey import Survey
 
-__all__ = ["STORE", "ReportStore", "read_reports"]
-
 STORE = "reports.sqlite"
 _log = logging.getLogger("adomnia.survey")
 _COUNT = "SELECT report, COUNT(*) FROM reports GROUP BY report"

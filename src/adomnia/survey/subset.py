@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from adomnia.noise import Bits
 
-__all__ = ["SubsetSelection"]
-
 
 @dataclass(frozen=True)
 class SubsetSelection(ResponseDesign):

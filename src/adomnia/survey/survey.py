@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from adomnia.survey.design import ResponseDesign
 
-__all__ = ["FILE", "MOST_ANSWERS", "TOKEN", "Survey", "draw_token", "read_survey", "write_survey"]
-
 FILE = "survey.toml"
 MOST_ANSWERS = 100
 TOKEN = re.compile(r"[0-9a-f]{32}")

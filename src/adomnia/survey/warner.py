@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from adomnia.noise import Bits
 
-__all__ = ["Warner"]
-
 
 @dataclass(frozen=True)
 class Warner(ResponseDesign):

@@ -11,8 +11,6 @@ from adomnia.api.access.model import Visitor
 if TYPE_CHECKING:
     from adomnia.api.access.database import AccessTransaction
 
-__all__ = ["SELECT_BY_ID", "USE_SECONDS", "end", "has_expired", "record_use", "start"]
-
 MAX_SECONDS, IDLE_SECONDS = 12 * 60 * 60, 60 * 60
 USE_SECONDS = 60  # how often the last use is recorded
 SELECT_BY_ID = """

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Clock"]
-
 
 class Clock:
     """A clock that is never behind the latest time seen so far, so that what has expired stays expired.

@@ -10,8 +10,6 @@ from hashlib import sha256
 
 from adomnia.noise import SystemBits
 
-__all__ = ["Credential", "CredentialKind", "derive_csrf", "draw", "is_id", "parse"]
-
 _ID = re.compile("[0-9a-f]{16}")
 _SHAPE = re.compile(r"([a-z]+)_([0-9a-f]{16})_([0-9a-f]{64})")
 

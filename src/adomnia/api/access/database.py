@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from adomnia.api.access.clock import Clock
 
-__all__ = ["AccessTransaction", "Cursor", "Database", "run_now"]
-
 _RECORD_SECONDS = 60.0  # how often the time is recorded if nothing else is written
 
 

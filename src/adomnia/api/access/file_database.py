@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from adomnia.api.access.clock import Clock
 
-__all__ = ["ACCESS_FORMAT", "FileDatabase"]
-
 _CODE = "access"
 _RESTORE = "put back a backup of it, or move it away and add the users again"
 _TABLES = (

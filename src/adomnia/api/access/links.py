@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from adomnia.api.access.credentials import Credential
     from adomnia.api.access.database import AccessTransaction
 
-__all__ = ["SELECT_BY_ID", "create", "use"]
-
 VALID_SECONDS = 24 * 60 * 60
 SELECT_BY_ID = 'SELECT "user", digest FROM links WHERE id = ?'
 

@@ -11,8 +11,6 @@ from adomnia.errors import Refusal
 if TYPE_CHECKING:
     from adomnia.api.access.database import AccessTransaction
 
-__all__ = ["LOGIN_FAILED", "WINDOW_SECONDS", "clear", "clear_name", "count", "login_refusal"]
-
 WINDOW_SECONDS = 15 * 60
 LOGIN_FAILED = "sign_in"
 # Few for a name from one address, so that nobody guesses; more for a name from all addresses, so that whoever fails on

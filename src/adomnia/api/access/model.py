@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-__all__ = ["Role", "Share", "Token", "TokenState", "User", "Visitor"]
-
 
 class Role(StrEnum):
     """What a user may do: manage the dataset, ask questions, or audit the ledger."""

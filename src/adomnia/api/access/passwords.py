@@ -17,8 +17,6 @@ from adomnia.noise import SystemBits
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["MAX_LENGTH", "MIN_LENGTH", "check_strength", "hash_password", "limit_hashing", "verify"]
-
 MIN_LENGTH, MAX_LENGTH = 12, 1000
 _HASHER = PasswordHasher()  # the library's recommendation: argon2id with 64 MiB
 _SLOTS = BoundedSemaphore(2)  # 64 MiB each: many logins at once must not use up the memory

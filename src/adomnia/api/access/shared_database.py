@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from adomnia.api.access.clock import Clock
 
-__all__ = ["PATIENCE_SECONDS", "SharedDatabase", "name_schema"]
-
 PATIENCE_SECONDS = 3.0
 _REST_SECONDS = 0.5  # after an error nobody tries for so long
 _LONGEST_NAME = 63  # of an identifier; PostgreSQL cuts off the rest without a word

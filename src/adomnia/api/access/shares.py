@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from adomnia.api.access.database import AccessTransaction
 
-__all__ = ["SELECT", "SELECT_BY_ID", "TABLES", "create", "end", "from_row"]
-
 # Files of version 1 that were made before there were shares get the table when they are opened.
 TABLES = (
     """CREATE TABLE IF NOT EXISTS shares (

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from adomnia.api.access.credentials import Credential
     from adomnia.api.access.database import Database
 
-__all__ = ["ACCESS", "Access"]
-
 ACCESS = "access.sqlite"
 
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from adomnia.api.access.database import AccessTransaction
 
-__all__ = ["SELECT", "SELECT_BY_ID", "check", "create", "from_row", "has_expired", "revoke"]
-
 SELECT = 'SELECT id, "user", label, created, expires, revoked FROM tokens WHERE ? OR "user" = ? ORDER BY created, id'
 SELECT_BY_ID = """
     SELECT users.name, users.role, digest, expires, latest FROM tokens JOIN users ON users.name = "user", clock

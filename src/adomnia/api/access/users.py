@@ -11,22 +11,6 @@ from adomnia.errors import Refusal
 if TYPE_CHECKING:
     from adomnia.api.access.database import AccessTransaction
 
-__all__ = [
-    "SELECT",
-    "SELECT_BY_NAME",
-    "SELECT_PASSWORD",
-    "add",
-    "check_name",
-    "check_password_unchanged",
-    "find",
-    "from_row",
-    "is_valid_name",
-    "remove",
-    "set_password",
-    "set_role",
-    "unknown_user_refusal",
-]
-
 MAX_LENGTH = 100
 SELECT = "SELECT name, role, password IS NOT NULL, created FROM users"
 SELECT_BY_NAME = f"{SELECT} WHERE name = ?"

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from adomnia.ledger.requests import Receipt
     from adomnia.session.recalled import Recalled
 
-__all__ = ["find_entry", "list_unanswered", "read_asked", "recall"]
-
 _MOST_UNANSWERED = 1000
 
 

@@ -36,16 +36,6 @@ if TYPE_CHECKING:
     from adomnia.pricing.questions import Priced, Question
     from adomnia.privacy.events import Price
 
-__all__ = [
-    "PricedDraft",
-    "find_paid",
-    "is_about_nobody",
-    "is_quick",
-    "makes_release",
-    "may_price_again",
-    "plan_draft",
-]
-
 _KEPT = 512  # errors of questions at other prices
 _QUICK = 12_000  # steps until a question was priced once, of about ten microseconds each
 _REPEATABLE = MOST_STEPS // 4  # steps that can be taken again, planning and pricing apart

@@ -20,17 +20,6 @@ if TYPE_CHECKING:
     from adomnia.errors import Unavailable
     from adomnia.ledger.records import Records
 
-__all__ = [
-    "NO_END",
-    "EntryPage",
-    "check_chain",
-    "count_entries",
-    "find_trouble",
-    "read_last_verified",
-    "read_page",
-    "write_pieces",
-]
-
 NO_END = 2**63 - 1
 MOST_EXPORTED = 100_000
 _PIECE = 1000  # lines

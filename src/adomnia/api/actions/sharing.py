@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from adomnia.session.answer import Answer
     from adomnia.session.sharing import Offer
 
-__all__ = ["SharedAnswer", "buy_shared", "expect_shared", "find_shared", "make_share", "offer_shared"]
-
 
 @dataclass(frozen=True)
 class SharedAnswer:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from adomnia.api.requests import Visit
     from adomnia.privacy.amounts import Number
 
-__all__ = ["WrittenTopUp", "foresee_top_up", "identify_amounts", "identify_budget", "read_top_up", "top_up"]
-
 WrittenTopUp: TypeAlias = "tuple[str | None, Number | str, Number | str, str]"
 """An analyst or the dataset (None), epsilon and delta as they were written, and why."""
 

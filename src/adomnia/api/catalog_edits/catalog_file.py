@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["CatalogFile", "KeptText", "TextOnDisk"]
-
 _KEPT_FOLDER = "catalogs"
 _KEPT_NAME = re.compile(r"(?P<when>\d{8}T\d{12}Z)-(?P<who>[A-Za-z0-9_.~%-]{1,150})\.toml")
 _LONGEST_WHO = 150

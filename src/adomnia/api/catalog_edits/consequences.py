@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from adomnia.privacy.expressions import Column
     from adomnia.privacy.filters import Budget
 
-__all__ = ["Consequence", "describe_policy", "list_consequences"]
-
 _LISTED = 5  # names in one sentence
 
 

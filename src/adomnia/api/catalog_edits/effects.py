@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog, Table
     from adomnia.privacy.expressions import Column
 
-__all__ = ["EPSILON", "GROUP", "ErrorEffect", "carry_profiles", "compare_errors", "show_number"]
-
 EPSILON = Fraction(1, 4)
 GROUP = 1_000
 MOST_EFFECTS = 24

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from adomnia.catalog.facts import Facts
     from adomnia.catalog.model import Catalog, Table
 
-__all__ = ["ExaminedText", "KnownSources", "examine_text", "parse_toml"]
-
 _PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 _CHARACTERS_OF_A_STEP = 500
 _STEPS_OF_A_PROBLEM = 100

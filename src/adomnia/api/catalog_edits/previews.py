@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from adomnia.api.requests import Visit
     from adomnia.catalog.model import Catalog
 
-__all__ = ["CatalogPreview", "PromiseChange", "ServedText", "examine_draft", "preview_text", "read_served_text"]
-
 
 @dataclass(frozen=True)
 class PromiseChange:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from adomnia.api.requests import Visit
 
-__all__ = ["save_text"]
-
 
 async def save_text(
     request: Request, dataset: str | None, write: Callable[[], str], began_from: str, password: str

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
 
     from adomnia.api.settings import Settings
 
-__all__ = ["find_caller", "network_of"]
-
 UNKNOWN = "unknown"
 _FORWARDED = b"x-forwarded-for"
 _PREFIX = 64  # bits of the network of an IPv6 address

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from adomnia.asking.sizes import AnswerSize
 
-__all__ = ["AnswerMemory", "Claim", "needed_bytes"]
-
 # Measured with 12,000 groups at the price and on the rows that take most: counts take 209 bytes a number (many digits),
 # means 194, variances 174, correlations 278 (where they can be told); four variances take 74.
 _BYTES_OF_A_NUMBER = 80

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-__all__ = ["add_up_dead", "reading_counts"]
-
 _LOCK = "counts.lock"
 _DEAD = "dead"
 _KINDS = ("counter", "histogram")

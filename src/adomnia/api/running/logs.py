@@ -20,10 +20,8 @@ from adomnia.api.running.time_buckets import round_to_edge
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from adomnia.api.services import RequestSummary
+    from adomnia.api.running.request_ids import RequestSummary
     from adomnia.api.settings import Settings
-
-__all__ = ["FIELDS", "Logs", "known_method"]
 
 FIELDS = ("event", "method", "route", "status", "user", "milliseconds", "request_id", "fault", "file", "worker", "why")
 FILES = frozenset(

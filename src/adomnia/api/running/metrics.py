@@ -34,12 +34,10 @@ if TYPE_CHECKING:
     from prometheus_client import Metric
     from prometheus_client.samples import Sample
 
-    from adomnia.api.services import RequestSummary
+    from adomnia.api.running.request_ids import RequestSummary
     from adomnia.api.settings import Settings
     from adomnia.privacy.filters import Filter
     from adomnia.session.curator import Curator
-
-__all__ = ["Metrics", "QuestionCounts"]
 
 _WAITING, _RUNNING = "adomnia_questions_waiting", "adomnia_questions_running"
 _FINEST = 0.1  # the first edge where time buckets are switched off

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from prometheus_client import Metric
 
-__all__ = ["list_workers", "measure_processes"]
-
 _PROC = Path("/proc")
 _MOST_READS = 3
 _STEP_SECONDS, _STEP_BYTES = 10, 2**26

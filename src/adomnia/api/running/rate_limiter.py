@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from adomnia.api.access import Access
     from adomnia.api.access.shared_database import SharedDatabase
 
-__all__ = ["RateLimiter", "SharedRateLimiter", "open_rate_limiter"]
-
 _MOST_KEYS = 10_000
 _PORTIONS = 20  # of a bucket that hosts share
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from adomnia.api.running.served_dataset import ServedDataset
     from adomnia.api.running.worker_states import WorkerState, WorkerStates
 
-__all__ = ["Readiness", "list_checks"]
-
 _CHECK_SECONDS = 0.5
 _STUCK_SECONDS = 5.0  # of one check, after which the part is taken for one that cannot be used
 _LEAST_BYTES = 16 * 2**20

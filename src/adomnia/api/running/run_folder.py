@@ -9,8 +9,6 @@ from typing import IO, TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["FOLDER_VARIABLE", "open_run_folder", "remove_gauges"]
-
 FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 """Tells workers the folder. prometheus_client looks at it while it is imported, so the parent has to set it."""
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from adomnia.session.curator import Curator
 
-__all__ = ["Edition", "ServedDataset"]
-
 WATCH_SECONDS = 1.0
 _LONGEST_PAUSE = 63  # checks that are skipped between two tries of the same catalog
 

@@ -17,8 +17,6 @@ from adomnia.api.retry import RetryLater
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["FairThreadPool"]
-
 _RETRY_SECONDS = 1
 _Result = TypeVar("_Result")
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from adomnia.api.running.thread_pool import FairThreadPool
 
-__all__ = ["TimeBuckets", "find_edge", "list_edges", "round_to_edge"]
-
 _GRACE_SECONDS = 1.0  # beyond the limit, so that an answer at the last edge can still leave
 _Result = TypeVar("_Result")
 

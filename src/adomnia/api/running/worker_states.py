@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Self
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["HUNG_SECONDS", "RestartCount", "Stage", "WorkerState", "WorkerStates", "read_restarts"]
-
 HUNG_SECONDS = 10.0  # without a sign of life, after which a worker is taken for hung
 _NUMBER = struct.Struct("<Q")
 _FIELDS = 3  # milliseconds of the last sign of life, stage, troubles

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from adomnia.console.answers.scales import IntervalScale
 
-__all__ = ["Bar", "draw_bar"]
-
 
 @dataclass(frozen=True)
 class Bar:

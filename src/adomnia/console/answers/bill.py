@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from adomnia.explaining.tree import Node
     from adomnia.pricing.bills import Quote
 
-__all__ = ["Bill", "BillLine", "build_bill", "show_tree"]
-
 _TITLES = {"rows": "Whose rows", "groups": "Groups", "measured": "Measured", "answered": "Answered"}
 _MEASURED = "measured"
 _ERRORS = ("error", "interval")  # what was to be expected before: what came is in the answer

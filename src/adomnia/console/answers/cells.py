@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from adomnia.console.answers.measured import MeasuredColumn
     from adomnia.plans.columns import KeyColumn
 
-__all__ = ["SAYS_NOTHING", "Cell", "name_key", "show_measured", "show_public"]
-
 SAYS_NOTHING, NO_REPLY, NOT_BOUGHT = "says nothing", "no reply", "not bought"
 _MISSING, _EMPTY = "NULL", "empty text"
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from adomnia.session.recalled import Recalled
 
-__all__ = ["Copies", "Copy", "write_copies"]
-
 _TOKEN = "ao_..."  # noqa: S105 - what stands in the place of one
 _AMOUNTS = ("epsilon", "rho", "error", "delta")
 _USUAL = {"effort": "normal", "interval": True, "inference": "data"}

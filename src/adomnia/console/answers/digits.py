@@ -8,8 +8,6 @@ from math import floor, isfinite, log10
 
 from adomnia.tables import show_below, show_plainly
 
-__all__ = ["find_places", "show_all", "show_fact", "show_key", "show_number", "show_short", "show_sure"]
-
 _LONGEST = 1e15  # from here on digits are left out, which a double does not have
 _FINEST = 15  # decimal places
 _UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))

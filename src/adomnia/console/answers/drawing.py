@@ -24,18 +24,6 @@ if TYPE_CHECKING:
     from adomnia.figures.columns import Drawable, DrawnColumn
     from adomnia.session.answer import Answer
 
-__all__ = [
-    "KEPT_BYTES",
-    "MOST_ROWS",
-    "STYLES",
-    "SVG",
-    "Chart",
-    "describe_chart",
-    "describe_drawable",
-    "draw",
-    "draw_drawable",
-]
-
 SVG = "image/svg+xml"
 SIZES = {"wide": 720, "narrow": 230}  # of a desk and of a phone
 STYLES = {

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from adomnia.api.encoding import Pieces
     from adomnia.session.answer import Answer
 
-__all__ = ["FORMS", "check_form", "encode_file", "name_file"]
-
 FORMS = {"csv": CSV, "json": JSON, "parquet": PARQUET}
 _LONGEST = 16  # characters of a request id in the name of a file
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from adomnia.session.answer import Answer
     from adomnia.statistics.contract import Floats
 
-__all__ = ["MeasuredColumn", "read_measured"]
-
 _TERM, _COLUMN = "term", "column"  # what methods call the labels of coefficients, and those of columns of a table
 
 

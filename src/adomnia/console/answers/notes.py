@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from adomnia.console.answers.table import AnswerTable
     from adomnia.session.answer import Answer
 
-__all__ = ["Thing", "count_things", "find_held", "list_things"]
-
 _NUMBERS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve")
 
 
@@ -99,5 +97,5 @@ def _tell_caps(answer: Answer) -> Iterator[Thing]:
 
 def _tell_notes(answer: Answer) -> Iterator[Thing]:
     for note in answer.notes:
-        if answer.figure or not note.startswith(OF_POPULATION):
+        if answer.figure or note.code != OF_POPULATION.code:
             yield Thing("", show(note, Surface.PAGE))

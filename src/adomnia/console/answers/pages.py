@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from adomnia.console.rendering import Page
     from adomnia.session.recalled import Recalled
 
-__all__ = ["answer", "export", "figure"]
-
 
 async def answer(request_id: str, request: Request) -> Response:
     """The page of an answer that was paid for."""

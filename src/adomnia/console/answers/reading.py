@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from adomnia.session.answer import Answer
     from adomnia.statistics.contract import Bounds, Estimate
 
-__all__ = ["OFFERED", "ROWS_A_PAGE", "AnswerReading", "hold_together"]
-
 ROWS_A_PAGE = 100
 OFFERED = (0.9, 0.95, 0.99)  # confidences for which there is a link, and a figure
 _MOST_DIGITS = 12

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from adomnia.console.prices import Paid
     from adomnia.ledger.requests import Receipt
 
-__all__ = ["ReceiptView", "build_receipt"]
-
 
 @dataclass(frozen=True)
 class ReceiptView:

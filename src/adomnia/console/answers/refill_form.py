@@ -10,8 +10,6 @@ from adomnia.wire.amounts import name_price, text_of
 if TYPE_CHECKING:
     from adomnia.session.recalled import Recalled
 
-__all__ = ["list_fields"]
-
 
 def list_fields(recalled: Recalled) -> dict[str, str]:
     """The fields by their names: the text, what was named to pay, and else what it cost."""

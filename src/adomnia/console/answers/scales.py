@@ -14,8 +14,6 @@ from adomnia.console.answers.digits import show_short
 if TYPE_CHECKING:
     from adomnia.statistics.contract import Floats
 
-__all__ = ["IntervalScale", "Tick", "choose_scale"]
-
 _COVERED = 0.9
 _LARGEST = 2.0  # times what nine tenths need: up to there, the axis is as long as all of them need
 _STEPS = (1, 2, 2.5, 5, 10)

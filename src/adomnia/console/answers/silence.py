@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from adomnia.plans.columns import ValueColumn
     from adomnia.session.answer import Answer
 
-__all__ = ["find_silent"]
-
 
 def find_silent(answer: Answer, column: ValueColumn) -> NDArray[np.bool_]:
     """A flag for each row of the answer; what has no value at all is not among them."""

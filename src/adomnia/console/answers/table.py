@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from adomnia.console.answers.scales import IntervalScale
     from adomnia.session.answer import Answer
 
-__all__ = ["AnswerTable", "ColumnHead", "build_table"]
-
 _NAMED = 4  # rows that say nothing
 
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from adomnia.console.answers.table import AnswerTable
     from adomnia.session.answer import Answer
 
-__all__ = ["AnswerLink", "AnswerView", "PaidDetails", "Tag", "build_answer_view"]
-
 _NO_FIGURE = f"Figures are drawn for {', '.join(f'{100 * each:g}%' for each in OFFERED)} alone."
 _MANY = 40  # groups from which on the table stands first
 

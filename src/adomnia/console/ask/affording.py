@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from adomnia.console.ask.fixes import Situation, change_fields, list_fixes
 from adomnia.errors import Refusal
+from adomnia.messages.fixes import PAY
+from adomnia.messages.texts import Fix
 from adomnia.privacy.amounts import show_down
 
 if TYPE_CHECKING:
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
     from adomnia.pricing.bills import Quote
     from adomnia.privacy.filters import Left
     from adomnia.session.accounts import Budgets
-
-__all__ = ["add_affordance", "describe_situation", "find_most"]
 
 
 def find_most(budgets: Budgets, currency: str) -> Fraction:
@@ -60,8 +60,10 @@ def _list_sharper(quote: Quote, situation: Situation) -> tuple[SuggestedFix, ...
     """Prices at which an answer that would say nothing would say something."""
     if not quote.vacuous:
         return ()
-    fixes = list_fixes(Refusal("It", "says nothing", quote.vacuous[0], code="vacuous"), situation)
-    return tuple(fix for fix in fixes if "allow_uninformative" not in fix.change)
+    (told, *_) = quote.vacuous
+    fix = Fix(told, PAY, **told.facts) if "currency" in told.facts else Fix(told)
+    fixes = list_fixes(Refusal("It", "says nothing", fix, code="vacuous"), situation)
+    return tuple(fix for fix in fixes if "anyway" not in fix.change)
 
 
 def _other_currency(priced: PriceView, budgets: Budgets) -> str:

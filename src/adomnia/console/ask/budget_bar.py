@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from adomnia.privacy.events import Event
     from adomnia.privacy.filters import Filter
 
-__all__ = ["BudgetBar", "build_bar"]
-
 
 @dataclass(frozen=True)
 class BudgetBar:

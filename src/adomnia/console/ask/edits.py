@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Diff", "Edit", "TextSpan", "apply_edits", "find_names", "find_span", "find_words", "show_edits"]
-
 _TOKEN = re.compile(r"""'(?:[^']|'')*'|"[^"]*"|\w+(?:\.\w+)*|\S""")
 _AROUND = 24  # characters that are shown beside a change
 

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from adomnia.pricing.bills import Expected
 
-__all__ = ["ErrorLine", "SizeLine", "SizeTable", "find_roughest", "list_errors", "show_error", "tabulate_sizes"]
-
 _USUAL_SCALE = 1.25  # of the axis, to the widest interval that is drawn
 
 

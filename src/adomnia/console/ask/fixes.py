@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from adomnia.privacy.expressions import Column
     from adomnia.session.contract import Session
 
-__all__ = ["Situation", "SuggestedFix", "change_fields", "list_fixes"]
-
 _MOST = 4  # fixes of one refusal
 _USUAL_PRICE = "0.25"
 _USUAL_GROUP = "1000"

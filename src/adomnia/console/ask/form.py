@@ -16,8 +16,6 @@ from adomnia.wire.releases import AskRelease
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["CURRENCIES", "POLICY", "AskForm"]
-
 CURRENCIES = ("epsilon", "rho", "error")  # what an amount may be of
 POLICY = "policy"  # the owner sets the price, and no amount is named
 _SEPARATORS = ", _\u00a0\u202f"  # between thousands

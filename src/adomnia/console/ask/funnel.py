@@ -18,8 +18,6 @@ from adomnia.privacy.amounts import show_down
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Caption", "Funnel", "PriceScale", "PriceTick", "draw_funnel"]
-
 _STEPS = 1000  # of the slider
 _SEGMENTS = 50  # of the band
 _HEIGHT, _MIDDLE, _ROOM = 76, 38.0, 36.0

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from adomnia.api.requests import Visit
     from adomnia.console.ask.form import AskForm
 
-__all__ = ["AnswerTrouble", "build_ask_page"]
-
 
 @dataclass(frozen=True)
 class AnswerTrouble:

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from adomnia.api.requests import Visit
     from adomnia.wire.asking import Ask
 
-__all__ = ["check_seen", "refuse_creation"]
-
 
 def refuse_creation(sql: str) -> None:
     """Refuse to make a release of a text: its method has a form, which shows the price."""

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from adomnia.console.ask.refusals import RefusalView
     from adomnia.explaining.plan_sentences import Piece
 
-__all__ = ["Coming", "PriceView"]
-
 
 @dataclass(frozen=True)
 class Coming:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from adomnia.errors import Refusal
     from adomnia.messages.texts import Fix
 
-__all__ = ["RefusalView", "RefusedPlace", "view_refusal"]
-
 _AROUND = 60  # characters of the line that are shown on either side
 
 

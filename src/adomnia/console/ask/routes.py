@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from adomnia.console.rendering import Page
     from adomnia.session.answer import Answer
 
-__all__ = ["ask_page", "ask_question", "price_question", "try_question"]
-
 
 async def ask_page(request: Request) -> Response:
     """The page, with a question that the address names."""

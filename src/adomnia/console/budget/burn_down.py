@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from adomnia.console.budget.gauges import Currency
     from adomnia.privacy.filters import Filter
 
-__all__ = ["BurnDown", "draw_burn_down"]
-
 _SIDE = 1000  # units of the picture, both ways; the page stretches it
 _FINEST = 2  # units between two steps; nobody sees finer ones
 _MARKS = 5  # on each axis, about

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from adomnia.ledger.requests import Receipt
     from adomnia.privacy.filters import Spent
 
-__all__ = ["CountedDebit", "Debit", "add_totals", "from_past", "from_receipt"]
-
 
 @dataclass(frozen=True, slots=True)
 class Debit:

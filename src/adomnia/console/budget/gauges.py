@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from adomnia.privacy.filters import Filter, Spent
 
-__all__ = ["EPSILON", "RHO", "Currency", "Gauge", "SumGauge", "build_gauge", "count_units", "find_currency"]
-
 
 @dataclass(frozen=True)
 class Currency:

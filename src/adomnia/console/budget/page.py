@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from adomnia.console.history.index import History
     from adomnia.privacy.filters import Filter, Spent
 
-__all__ = ["budget"]
-
 _PRIORS = (1, 10, 50)
 _USUAL_PRIOR = 10
 _SHOWN = 50  # debits in the table

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from adomnia.catalog.model import Policy
     from adomnia.privacy.filters import Filter
 
-__all__ = ["PriceAhead", "list_prices"]
-
 _MOST = 12
 
 

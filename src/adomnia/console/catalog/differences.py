@@ -11,8 +11,6 @@ from adomnia.work import spend
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["DiffLine", "compare_lines"]
-
 _AROUND = 2
 _MOST_LINES = 400
 _LINES_OF_A_STEP = 5

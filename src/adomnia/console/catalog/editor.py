@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from adomnia.console.catalog.parts import EditorPart
     from adomnia.errors import Refusal, Unavailable
 
-__all__ = ["build_editor", "start_draft"]
-
 
 @dataclass(frozen=True)
 class DraftPreview:

@@ -9,16 +9,14 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
+from adomnia.api.catalog_edits.edits import toml_string
 from adomnia.catalog.document_keys import COLUMNS
 from adomnia.catalog.model import POLICIES
-from adomnia.catalog.write import toml_string
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from adomnia.catalog.places import Path as KeyPath
-
-__all__ = ["KEYS", "EditorField", "list_column_keys", "list_fields", "read_path"]
 
 _VALUE = re.compile(r"[+-]?[0-9A-Za-z][0-9A-Za-z+\-.:_]*")
 _SEPARATED = re.compile(r"-?\d{1,3}(,\d{3})+(\.\d+)?")

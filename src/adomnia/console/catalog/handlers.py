@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from adomnia.api.requests import Visit
     from adomnia.console.rendering import Page
 
-__all__ = ["catalog_page", "edit_catalog", "preview_catalog", "save_catalog"]
-
 _PAGE = "/owner/catalog"
 
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from adomnia.explaining.promises import Promise
     from adomnia.privacy.kinds import Kind
 
-__all__ = ["TextLine", "build_overview", "mark_lines"]
-
 _LISTED = 8  # values of a category
 _LINK = "{} -> {}.{}"
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from adomnia.catalog.places import Path as KeyPath
 
-__all__ = ["TEXT", "EditorPart", "FieldGroup", "find_part", "list_parts"]
-
 TEXT = "text"
 _DATASET = ("version", "minimum_frequency", "vacuous_answers")
 _BUDGET = ("epsilon", "delta", "approximate", "event_delta")

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from adomnia.privacy.expressions import Column
     from adomnia.privacy.kinds import Kind
 
-__all__ = ["Candidates", "KeyExpression", "list_steps"]
-
 _SHORT_LIST, _LONG_LIST, _LONGEST_LIST = 12, 50, 1000  # values: for means, for counts, at all
 _LONGEST_VALUE = 40  # characters of a value that a title shows
 _MOST_STEPS = 20

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog, Table
     from adomnia.console.data.links import TableLink
 
-__all__ = ["Diagram", "DiagramBox", "DiagramCurve", "draw_diagram"]
-
 _MARGIN, _PADDING, _GAP, _GUTTER = 8, 20, 20, 72  # around all, inside the ring, between boxes, between columns
 _CAPTION = 20
 _HEAD, _LINE, _FOOT = 44, 20, 12

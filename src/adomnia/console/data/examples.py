@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from adomnia.console.data.joins import JoinOffer
     from adomnia.console.data.links import TableLink
 
-__all__ = ["Example", "examples_of", "joined_examples", "list_examples"]
-
 _MOST, _MOST_FIRST, _MOST_JOINS = 8, 3, 2  # of a catalog: in all, of its people, of tables that meet
 _MOST_DESCRIBED = 4  # columns of a summary
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog, Table
     from adomnia.privacy.expressions import Column
 
-__all__ = ["TableLink", "list_links"]
-
 
 @dataclass(frozen=True)
 class TableLink:

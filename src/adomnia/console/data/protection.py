@@ -10,8 +10,6 @@ from adomnia.console.data.wording import count_rows, cut_text, measure_text
 if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog, Table
 
-__all__ = ["Heap", "Protection", "describe_protection", "describe_row"]
-
 _MOST_HEAPS, _MOST_BARS = 5, 12
 _LINE, _TOP = 24, 16
 _NAMES, _BAR, _GAP = 104, 13, 16  # where names begin; from bar to bar; between names, bars and words

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog
     from adomnia.console.data.links import TableLink
 
-__all__ = ["arrange_ranks"]
-
 _ACROSS = 4  # tables without any link stand side by side
 
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from adomnia.privacy.expressions import Column
     from adomnia.session.contract import Session
 
-__all__ = ["RowHead", "ShownRows", "make_up_rows", "preview_rows", "read_public_rows", "show_table"]
-
 _MADE_UP, _READ, _PUBLISHED = 10, 100, 10
 _FROM_CATALOG = (
     "Rows of nobody, made up from what the catalog declares alone: shapes and bounds are right, numbers not."

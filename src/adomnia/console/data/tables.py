@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from adomnia.api.actions.tables import list_sources, open_view
 from adomnia.console.data.protection import describe_row
-from adomnia.console.data.views import list_sources, open_view
 from adomnia.console.data.wording import count_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from adomnia.catalog.model import Catalog, Table
-
-__all__ = ["SEARCHED_FROM", "TableLine", "find_tables", "list_tables"]
 
 SEARCHED_FROM = 9  # tables and views: fewer are seen at a glance
 _SHOWN = 8

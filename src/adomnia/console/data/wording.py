@@ -9,8 +9,6 @@ from unicodedata import east_asian_width
 if TYPE_CHECKING:
     from fractions import Fraction
 
-__all__ = ["count_columns", "count_rows", "cut_text", "measure_text", "show_number"]
-
 _DIGITS = Context(prec=12)
 _LEAST, _GREATEST = -6, 15  # powers of ten: beyond them numbers are written with an exponent
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from adomnia.session.accounts import Past
     from adomnia.session.contract import Session
 
-__all__ = ["Histories", "History", "PastQuestion", "histories_of"]
-
 _PAGES_OF_A_VISIT = 12  # of a thousand answers, or of eight million bytes: within the steps of a free request
 _OVERHEAD = 500  # bytes of an answer beside its question
 _CHARACTERS_OF_A_STEP = 5000  # of questions, to be searched

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from adomnia.console.history.index import History, PastQuestion
     from adomnia.errors import Refusal
 
-__all__ = ["HistoryRow", "Notice", "history", "list_rows", "show_history", "show_seconds"]
-
 _ROWS = 50  # of a page
 _LONGEST_SEARCH = 500
 _SHARED_TEXTS = 200  # characters of a question in the list of links

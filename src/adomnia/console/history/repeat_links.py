@@ -11,8 +11,6 @@ from adomnia.wire.amounts import text_of
 if TYPE_CHECKING:
     from adomnia.pricing.questions import Question
 
-__all__ = ["link_again", "link_sharper"]
-
 _LONGEST = 4000  # characters of an address that browsers and proxies surely take
 _HALF_THE_ERROR = {"epsilon": Fraction(2), "rho": Fraction(4), "error": Fraction(1, 2)}
 

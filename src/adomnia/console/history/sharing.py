@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from adomnia.pricing.bills import Expected
     from adomnia.privacy.filters import Filter
 
-__all__ = ["end_share", "open_shared", "share", "take_shared"]
-
 
 @dataclass(frozen=True)
 class Balance:
@@ -139,5 +137,5 @@ def _weigh(receipt: Receipt, before: Filter, after: Filter) -> Balance:
 
 
 def _say_error(output: Expected) -> str:
-    within = error_in_words(output).replace("at most", "within")
+    within = error_in_words(output, "within")
     return within if output.rows is None else f"{within} in a group of {output.rows:,}"

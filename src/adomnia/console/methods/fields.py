@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from adomnia.console.methods.naming import Fields
     from adomnia.methods.contract import Factor, Frame, Parameter
 
-__all__ = ["FieldChoice", "FormField", "list_fields", "list_terms"]
-
 _LEVELS = 4  # values of a factor that are named beside it
 _SUGGESTED = 200  # values that a field of text suggests
 _WIDGETS = {

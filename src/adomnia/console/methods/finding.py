@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from adomnia.methods.contract import Method
 
-__all__ = ["ChapterView", "MethodView", "list_chapters", "require_method"]
-
 
 @dataclass(frozen=True)
 class MethodView:

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["PICTURES", "describe_picture"]
-
 # The first whose columns a table has: the columns, the kind of picture that methods name, and what one sees.
 PICTURES: tuple[tuple[frozenset[str], str, str], ...] = (
     (frozenset({"x_from", "x_to", "count"}), "bars", "a bar for each bin, with its interval"),

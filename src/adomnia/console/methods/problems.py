@@ -9,8 +9,6 @@ from adomnia.errors import Refusal
 if TYPE_CHECKING:
     from adomnia.sql.reading.refusals import Position
 
-__all__ = ["BadField", "refuse_field"]
-
 
 class BadField(Refusal):
     """A refusal of what one field holds; its position, if any, is a place in that field."""

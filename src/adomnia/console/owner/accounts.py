@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from adomnia.catalog.model import Policy
     from adomnia.privacy.filters import Budget, Filter
 
-__all__ = ["EVERYBODY", "AccountRow", "list_rows", "name_account", "say_budget"]
-
 EVERYBODY = "all together"
 
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog
     from adomnia.explaining.promises import Coalition
 
-__all__ = ["CoalitionRow", "Collusion", "report_collusion"]
-
 
 @dataclass(frozen=True)
 class CoalitionRow:

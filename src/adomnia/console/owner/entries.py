@@ -14,8 +14,6 @@ from adomnia.privacy.amounts import show_up
 if TYPE_CHECKING:
     from adomnia.api.ledger_view import Amounts, LedgerEntry
 
-__all__ = ["KINDS", "EntryKind", "EntryRow", "describe_entry"]
-
 _MOST_BUDGETS = 3
 
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from adomnia.api.requests import Visit
     from adomnia.api.running.metrics import QuestionCounts
 
-__all__ = ["Sign", "list_signs"]
-
 GOOD, UNKNOWN, BAD = "good", "unknown", "bad"
 
 

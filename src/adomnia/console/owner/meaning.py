@@ -10,8 +10,6 @@ from adomnia.console.dot_slices import cut_slice
 from adomnia.explaining.promises import format_probability
 from adomnia.privacy.amounts import show_up
 
-__all__ = ["PRIOR", "ChanceMeaning", "explain_amounts"]
-
 PRIOR = Fraction(1, 100)
 _ROW, _STEP = 10, 20
 

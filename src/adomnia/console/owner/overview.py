@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
 from starlette.responses import RedirectResponse, Response
 
-from adomnia.api.ledger_stamps import verify_ledger
+from adomnia.api.ledger_view import verify_ledger
 from adomnia.api.requests import read_dataset
 from adomnia.console.forms import read_form
 from adomnia.console.frame import show

@@ -11,8 +11,6 @@ from adomnia.explaining.refusal_reasons import REASONS, RefusalReason
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["RefusalReport", "report_refusals"]
-
 _MOST_BARS = 8
 
 

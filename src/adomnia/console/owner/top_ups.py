@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from adomnia.catalog.model import Analyst
     from adomnia.privacy.filters import Filter
 
-__all__ = ["TopUpForm", "TopUpPreview", "preview_top_up"]
-
 
 @dataclass(frozen=True)
 class TopUpForm:

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from adomnia.session.answer import Answer
     from adomnia.session.askable import AskableRelease
 
-__all__ = ["ReleaseCount", "count_by", "read_keys", "write_count"]
-
 FIRST, SECOND = "by", "and"  # what the page calls the columns that it counts by
 
 

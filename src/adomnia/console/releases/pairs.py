@@ -11,15 +11,13 @@ if TYPE_CHECKING:
     from adomnia.releases.quality_report import Quality
     from adomnia.session.askable import AskableRelease
 
-__all__ = ["assess", "draw_pairs"]
-
 _KEPT = 8  # releases: to look at all pairs of a large one takes a while
 _TITLE = "Of 100 rows, in another cell"  # short: the picture of few columns is narrow
 
 
 def assess(release: AskableRelease) -> Quality:
     """How good a release is; computed once, because it never changes."""
-    return _assess(_Assessed(str(release.about.get("receipt")), release))
+    return _assess(_Assessed(str(release.facts.receipt), release))
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from sqlglot.tokenizer_core import Token
 
-__all__ = ["CallText", "is_named", "replace_name", "replace_release", "split_call"]
-
 _OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE}
 _CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE}
 

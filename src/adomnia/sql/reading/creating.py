@@ -9,8 +9,6 @@ from itertools import islice
 from adomnia.errors import Refusal
 from adomnia.sql.reading.statements import split_statements
 
-__all__ = ["SCHEMA", "Creation", "read_creation"]
-
 SCHEMA = "releases"
 
 # Possessive: a comment that was passed is never looked at again, so the time is that of reading the text once.

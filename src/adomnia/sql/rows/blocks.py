@@ -10,11 +10,11 @@ from sqlglot import exp
 from adomnia.errors import Refusal
 from adomnia.sql.reading.parse import check_clauses, parse_statement
 from adomnia.sql.reading.refusals import refusal, refusal_of_node
-from adomnia.sql.rows.correlation import OuterConditions, is_around, split_correlation
+from adomnia.sql.rows.correlation import Block, OuterConditions, is_around, split_correlation
 from adomnia.sql.rows.derived import Derived, Side, filter_rows, free_label, is_person, label_of, make_side, unite
 from adomnia.sql.rows.joins import JoinClause, conjuncts, join_sides, scope_over
 from adomnia.sql.rows.lookups import DECIDES, Lookups, subqueries
-from adomnia.sql.rows.selection import Block, select_rows
+from adomnia.sql.rows.selection import select_rows
 from adomnia.sql.rows.sources import FromItem, find_table, read_from
 from adomnia.sql.values.aggregates import AGGREGATES
 from adomnia.sql.values.scalars import MOST_NODES, read_expression
@@ -44,6 +44,10 @@ class BlockReader:
     outer: Scope | None = None
     views: frozenset[str] = frozenset()
     exact: bool = False
+
+    def inside(self, outer: Scope | None) -> BlockReader:
+        """The reader of a subquery, with the names of the SELECT around it if it is about one person."""
+        return replace(self, outer=outer)
 
     def read_block(self, select: exp.Select) -> Block:
         """Read FROM, joins and WHERE of a SELECT."""

@@ -1,25 +1,25 @@
-"""Reads what the WHERE of a subquery says about the row around it: equalities, and other conditions."""
+"""The rows of one SELECT, and what its WHERE says about the row around it: equalities, and other conditions."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
 
 from sqlglot import exp
 
 from adomnia.privacy.kinds import Identity
 from adomnia.sql.reading.refusals import refusal
-from adomnia.sql.rows.derived import is_person
+from adomnia.sql.rows.derived import Derived, is_person
 from adomnia.sql.rows.joins import is_joinable_id
 from adomnia.sql.values.building import build, read_dates
 from adomnia.sql.values.scalars import read_expression
-from adomnia.sql.values.scope import strip_brackets
+from adomnia.sql.values.scope import Scope, strip_brackets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from adomnia.privacy.expressions import Expression
-    from adomnia.sql.values.scope import Scope
+    from adomnia.privacy.relations import Relation
 
 
 @dataclass(frozen=True)
@@ -101,3 +101,38 @@ def _read_pair(node: exp.Expr, scope: Scope, outer: Scope) -> tuple[Expression, 
 
 def _read_side(node: exp.Expr, scope: Scope) -> Expression:
     return scope.column(node) if isinstance(node, exp.Column) else read_expression(node, scope)
+
+
+@dataclass(frozen=True)
+class Block:
+    """The rows of one SELECT after FROM, joins and WHERE, and the scope of its names.
+
+    `correlation` is what it says about the row around it, where it stands inside another SELECT.
+    """
+
+    relation: Relation
+    scope: Scope
+    tables: int
+    weight: int
+    correlation: OuterConditions = field(default_factory=OuterConditions)
+
+
+class RowReader(Protocol):
+    """Reads SELECTs within a SELECT, which is where whoever reads a SELECT meets the next one."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether questions are about public tables alone."""
+        ...
+
+    def inside(self, outer: Scope | None) -> RowReader:
+        """The reader of a subquery, with the names of the SELECT around it if it is about one person."""
+        ...
+
+    def read_block(self, select: exp.Select) -> Block:
+        """The rows of a SELECT."""
+        ...
+
+    def read_rows(self, query: exp.Expr) -> Derived:
+        """The rows and columns of a SELECT or a UNION ALL."""
+        ...

@@ -24,8 +24,8 @@ from adomnia.sql.values.scope import Scope, ScopeTable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from adomnia.sql.rows.correlation import Block
     from adomnia.sql.rows.derived import Side
-    from adomnia.sql.rows.selection import Block
 
 _AROUND, _INSIDE = "around", "inside"
 

@@ -13,7 +13,7 @@ from adomnia.plans.public_rows import PublicRows
 from adomnia.privacy.kinds import Identity
 from adomnia.privacy.relations import Relation, Select, Selected
 from adomnia.sql.reading.refusals import check_name, refusal
-from adomnia.sql.rows.selection import Block, group_rows, is_grouped, project
+from adomnia.sql.rows.selection import group_rows, is_grouped, project
 from adomnia.sql.values.group_keys import output_index
 from adomnia.sql.values.outputs import default_name, free_name
 from adomnia.sql.values.scalars import read_expression
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from adomnia.privacy.expressions import Expression
     from adomnia.sql.rows.blocks import BlockReader
+    from adomnia.sql.rows.correlation import Block
 
 _MOST_OUTPUTS = 400
 

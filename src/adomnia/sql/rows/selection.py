@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from adomnia.privacy.expressions import Column, Expression, Literal
 from adomnia.privacy.kinds import Identity, Kind, Moment, Quantity
-from adomnia.privacy.relations import Named, Relation, Selected, is_public
+from adomnia.privacy.relations import Named, Relation, Selected
 from adomnia.sql.reading.refusals import refusal, refusal_of_name, refusal_of_node
 from adomnia.sql.rows.blocks_of_people import read_blocks
-from adomnia.sql.rows.correlation import OuterConditions
 from adomnia.sql.rows.derived import Derived, filter_rows, is_person, qualify, refuse_missing, refuse_slow
 from adomnia.sql.rows.lookups import Lookups, find_subqueries, make_values
 from adomnia.sql.rows.own import OwnValues, find_aggregates
@@ -25,27 +24,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from adomnia.privacy.keys import Blocks
-    from adomnia.sql.rows.blocks import BlockReader
+    from adomnia.sql.rows.correlation import Block, RowReader
 
 MOST_COLUMNS = 400
 _GROUPS = "groups"  # the label of groups beside which something is looked up
 
 
-@dataclass(frozen=True)
-class Block:
-    """The rows of one SELECT after FROM, joins and WHERE, and the scope of its names.
-
-    `correlation` is what it says about the row around it, where it stands inside another SELECT.
-    """
-
-    relation: Relation
-    scope: Scope
-    tables: int
-    weight: int
-    correlation: OuterConditions = field(default_factory=OuterConditions)
-
-
-def select_rows(query: exp.Select, block: Block, blocks: BlockReader) -> Derived:
+def select_rows(query: exp.Select, block: Block, blocks: RowReader) -> Derived:
     """Read the rows and columns of a SELECT, with or without aggregates."""
     return _aggregate(query, block, blocks) if is_grouped(query) else project(query, block)
 
@@ -101,7 +86,7 @@ def _add_column(columns: dict[str, Expression], name: str, meaning: Expression, 
     columns[name] = meaning
 
 
-def _aggregate(query: exp.Select, block: Block, blocks: BlockReader) -> Derived:
+def _aggregate(query: exp.Select, block: Block, blocks: RowReader) -> Derived:
     groups = group_rows(query, block, blocks)
     outputs: dict[str, Expression] = {}
     for place, item in enumerate(query.expressions):
@@ -109,12 +94,12 @@ def _aggregate(query: exp.Select, block: Block, blocks: BlockReader) -> Derived:
     return Derived(groups.filter(), outputs, groups.tables, groups.weight)
 
 
-def group_rows(query: exp.Select, block: Block, blocks: BlockReader, also: Iterable[exp.Expr] = ()) -> GroupedRows:
+def group_rows(query: exp.Select, block: Block, blocks: RowReader, also: Iterable[exp.Expr] = ()) -> GroupedRows:
     """Read GROUP BY: one row for each person and further keys, of that person's own rows; or groups of public rows.
 
     `also` are expressions beside the outputs that aggregates are looked for in.
     """
-    public = is_public(block.relation)
+    public = block.relation.is_public
     written = _read_keys(query, block.scope)
     people = read_blocks(written, block.relation)
     if people is not None:

@@ -14,8 +14,6 @@ from adomnia.sql.rows.blocks import rows_of
 if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog, View
 
-__all__ = ["list_sources", "open_view"]
-
 
 def open_view(view: View, catalog: Catalog) -> Table:
     """A view as a table: its columns with what follows of their values, and how many rows of a person it has."""
