@@ -32,7 +32,9 @@ from adomnia.privacy.events import Concentrated, Pure
 from adomnia.sql.lower import lower
 from kit.analyses import analyse, frame
 from kit.bits import SeededBits
-from kit.methods import Executing
+from kit.methods import Executing, hospital, hospital_catalog
+
+__all__ = ["hospital", "hospital_catalog"]
 
 FRAME = frame({"x": (0, 1), "age": (0, 90)}, {"city": ("A", "B")}, whole=("age",))
 DEFAULTS = {"column": FRAME.numbers["x"], "cells": 128, "width": "cross-validation", "by": ()}
@@ -139,7 +141,11 @@ def test_its_picture_names_the_column():
     assert ask({"x": np.linspace(0, 1, 50)}, PRICES["rho"]).figure["x_title"] == "x"
 
 
-DEFAULTS_OF_DENSITY_BY_RATE = {"column": FRAME.numbers["x"], "cells": 128, "width": "rate", "by": ()}
+BY_RATE = {"column": FRAME.numbers["x"], "cells": 128, "width": "rate", "by": ()}
+
+
+def ask_by_rate(data, price, seed="density", **arguments):
+    return ask(data, price, seed, **{**BY_RATE, **arguments})
 
 
 def bins_of(table):
@@ -149,17 +155,17 @@ def bins_of(table):
 @pytest.mark.parametrize(("n", "bins"), [(1_000, 10), (8_000, 20), (27_000, 32), (0, 1)])
 def test_the_rate_makes_about_as_many_bins_as_the_cube_root_of_the_rows(n, bins):
     """Bins are whole cells: 128 of them make 32 bins where the rate asks for 30."""
-    table = ask({"x": np.random.default_rng(n).beta(2, 4, n)}, Pure(4))
+    table = ask_by_rate({"x": np.random.default_rng(n).beta(2, 4, n)}, Pure(4))
     assert n == 0 or abs(bins_of(table) - bins) <= 0.15 * bins
     assert table.estimates["density"].values.sum() / 128 == pytest.approx(1)
 
 
 @every_price
-def test_bands_cover_all_bins_at_once_of_density_by_rate(price):
+def test_bands_of_bins_by_rate_cover_all_at_once(price):
     """Of 25 bands that cover in 95% of cases, 10 miss in one of 10**7 runs."""
     generator, shares, covered = np.random.default_rng(5), np.diff(stats.beta(2, 4).cdf(np.linspace(0, 1, 129))), []
     for place in range(25):
-        density = ask({"x": generator.beta(2, 4, 1_000)}, price, place).estimates["density"]
+        density = ask_by_rate({"x": generator.beta(2, 4, 1_000)}, price, place).estimates["density"]
         lower_ends, upper_ends = density.interval(0.95, 1)
         bins = np.split(np.arange(128), np.flatnonzero(np.diff(density.values) != 0) + 1)
         true = np.concatenate([np.full(len(each), shares[each].mean() * 128) for each in bins])
@@ -171,15 +177,15 @@ def test_it_errs_less_than_merged_cells_where_noise_is_large():
     true, generator, errors = stats.beta(2, 2).pdf((np.arange(128) + 0.5) / 128), np.random.default_rng(6), {}
     samples = [generator.beta(2, 2, 1_000) for _ in range(25)]
     for width in ("cross-validation", "rate"):
-        found = (ask({"x": x}, Pure(Fraction(1, 10)), k, width=width) for k, x in enumerate(samples))
+        found = (ask_by_rate({"x": x}, Pure(Fraction(1, 10)), k, width=width) for k, x in enumerate(samples))
         errors[width] = np.mean([((each.estimates["density"].values - true) ** 2).mean() for each in found])
     assert errors["rate"] < 0.5 * errors["cross-validation"]
 
 
 @every_price
 @pytest.mark.parametrize("x", [[0.3] * 1_000, [0.0, 1.0] * 500, [np.nan] * 10, []])
-def test_ugly_data_has_a_finite_band_of_density_by_rate(x, price):
-    density = ask({"x": np.array(x, dtype=float)}, price).estimates["density"]
+def test_ugly_data_has_a_finite_band_by_rate(x, price):
+    density = ask_by_rate({"x": np.array(x, dtype=float)}, price).estimates["density"]
     lower_ends, upper_ends = density.interval(0.95, 1)
     assert np.isfinite(density.values).all()
     assert (lower_ends <= density.values).all()
@@ -188,7 +194,7 @@ def test_ugly_data_has_a_finite_band_of_density_by_rate(x, price):
 
 def test_groups_are_refused_and_told_what_helps():
     with pytest.raises(adomnia.Refusal, match="one width for all rows"):
-        METHOD.build(FRAME, {**DEFAULTS_OF_DENSITY_BY_RATE, "by": (FRAME.factors["city"],)})
+        METHOD.build(FRAME, {**BY_RATE, "by": (FRAME.factors["city"],)})
 
 
 def without_constants(text):

@@ -1,9 +1,8 @@
 """Kruskal and Wallis's test: whether values of some groups tend to be larger than those of others.
 
-How probable it is that a value of each of several groups is larger than that of anyone: from noisy histograms.
-
-The score of a bin is the share of everybody below it, with half of those in it, less a half. The sum of the scores of
-a group is right on average whatever the noise, which adds variance * (sum of squared scores) to its variance.
+Noisy histograms tell how probable it is that a value of each group is larger than that of anyone. The score of a bin is
+the share of everybody below it, with half of those in it, less a half. The sum of the scores of a group is right on
+average whatever the noise, which adds variance * (sum of squared scores) to its variance.
 """
 
 from collections.abc import Sequence

@@ -1,11 +1,10 @@
 """Mann and Whitney's test: whether values of one group tend to be larger than those of the other.
 
-How probable it is that a value of one group is larger than one of another: from noisy histograms of both.
-
-Shares that are projected have less noise, and lie between what they are of and equal ones: good for a test, too small
-an effect for an interval. Products of the noisy counts themselves are right on average, since the noises of two groups
-are independent. An interval holds the probabilities p for which the sum over all pairs of bins of
-count * count * (larger - p), which has mean 0 at the right one, is no more than some standard errors off.
+Noisy histograms of both tell how probable it is that a value of one group is larger than one of the other. Shares that
+are projected have less noise, and lie between what they are of and equal ones: good for a test, too small an effect for
+an interval. Products of the noisy counts themselves are right on average, since the noises of two groups are
+independent. An interval holds the probabilities p for which the sum over all pairs of bins of count * count * (larger -
+p), which has mean 0 at the right one, is no more than some standard errors off.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Intervals for quotients of noisy sums: noise and sampling together, by Fieller's argument."""
+"""Quotients and shares of noisy sums: noise and sampling together, by Fieller's argument; and whom intervals are about."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Sums of weights, means and standard deviations of columns of rows that have sampling weights."""
+"""Sums of sampling weights, shares of them, and means and deviations of columns of rows that have weights."""
 
 from dataclasses import dataclass
 from fractions import Fraction

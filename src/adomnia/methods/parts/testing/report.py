@@ -1,6 +1,6 @@
 """The table that every test returns, its words, and what a test demands of its rows.
 
-Adjusts the p-values of a table for how many they are. It is computed from what was released, and free of charge.
+P-values of a table are adjusted for how many they are, from what was released and free of charge:
 
 bonferroni   times their number
 holm         the least times their number, the next times one less, and so on (Holm 1979); like bonferroni it keeps
