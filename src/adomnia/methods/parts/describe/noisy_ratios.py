@@ -1,4 +1,4 @@
-"""Quotients and shares of noisy sums: noise and sampling together, by Fieller's argument; and whom intervals are about."""
+"""Quotients and shares of noisy sums, noise and sampling together, by Fieller's argument; and whom intervals are about."""
 
 from dataclasses import dataclass
 
