@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, sqrt
+from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from adomnia.distributions.projections import round_remainders
+from adomnia.mechanisms.registry import find_noise
 from adomnia.noise.afterwards import follow
+from adomnia.privacy.events import Pure
+from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.survey.estimates import Estimates
 
 if TYPE_CHECKING:
@@ -53,7 +57,8 @@ def simulate(
     (44.7, 2.0, 22)
     """
     _check(design, shares, people, repeats)
-    counts = _apportion(shares, people)
+    wanted = people * np.array(shares, dtype=np.float64) / sum(shares)
+    counts = tuple(round_remainders(wanted, np.array(people)).tolist())
     laws = tuple(map(design.support_of, range(design.categories)))
     generator = follow([np.array([people, repeats, *counts])], f"survey {design.name} {design.parameters()}")
     drawn = np.stack(
@@ -82,20 +87,8 @@ def central_error(design: ResponseDesign) -> float:
 
     There too one person's answer may be any other: that moves one of two counts by 1, and of several two of them.
     """
-    sensitivity = 1 if design.categories == 2 else 2
-    shrinking = exp(-float(design.epsilon) / sensitivity)
-    return sqrt(2 * shrinking) / (1 - shrinking)
-
-
-def _apportion(shares: Sequence[float], people: int) -> tuple[int, ...]:
-    """Whole people of each answer, all of them in all: those with the largest remainders are rounded up."""
-    total = sum(shares)
-    wanted = [people * share / total for share in shares]
-    counts = [int(each) for each in wanted]
-    order = sorted(range(len(shares)), key=lambda place: counts[place] - wanted[place])
-    for place in order[: people - sum(counts)]:
-        counts[place] += 1
-    return tuple(counts)
+    price, moved = Pure(design.epsilon), Sensitivity(l1=1 if design.categories == 2 else 2)
+    return sqrt(find_noise(price).calibrated(moved, price).cumulants.variance)
 
 
 def _check(design: ResponseDesign, shares: Sequence[float], people: int, repeats: int) -> None:

@@ -27,9 +27,9 @@ from adomnia.methods.parts.describe.noisy_ratios import NoisyCounts, read_infere
 from adomnia.methods.parts.describe.weighted_summary import WEIGHTED_NOTE, WeightedCounts, weight_vector
 from adomnia.methods.sampling_weights import WEIGHT, read_weights
 from adomnia.privacy.kinds import LATER
-from adomnia.privacy.queries import Query
+from adomnia.privacy.queries import Aggregate, Query
 from adomnia.privacy.relations import Relation
-from adomnia.privacy.scans import Aggregate, Rows
+from adomnia.privacy.scans import Rows
 from adomnia.statistics.contract import Estimate, Floats, Measured, ResultTable, name_about
 
 ALL = "(all)"

@@ -15,6 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.distributions.fieller import fieller
 from adomnia.distributions.projections import project_shares
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.column_bins import ColumnBins, split_finely
@@ -209,13 +210,9 @@ class Pairs:
 
     def interval(self, distance: float) -> Bounds:
         """The probabilities that are at most so many standard errors off; all of them where that has no end."""
-        constant, linear, square = self._variance
-        a = self._all**2 - distance**2 * square
-        b = self._larger * self._all - distance**2 * linear
-        root = np.sqrt(np.maximum(b**2 - a * (self._larger**2 - distance**2 * constant), 0.0))
-        bounded = a > 0
-        lower, upper = (np.clip((b + sign * root) / np.where(bounded, a, 1.0), 0.0, 1.0) for sign in (-1, 1))
-        return np.atleast_1d(np.where(bounded, lower, 0.0)), np.atleast_1d(np.where(bounded, upper, 1.0))
+        sign = np.where(self._all < 0, -1.0, 1.0)
+        lower, upper = fieller(sign * self._larger, sign * self._all, self._variance, distance)
+        return np.atleast_1d(np.clip(lower, 0.0, 1.0)), np.atleast_1d(np.clip(upper, 0.0, 1.0))
 
     @cached_property
     def _won(self) -> Floats:

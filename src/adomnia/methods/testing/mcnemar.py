@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.distributions.fieller import fieller
 from adomnia.distributions.simulations import draw_again
 from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
@@ -118,14 +119,10 @@ class Changes:
         """The shares that are at most so many standard errors off; all of them where that has no end."""
         if self.lost:
             return 0.0, 1.0
-        square, (first, second) = self._errors.distance(confidence, cells) ** 2, self._counts
-        both = first + second
-        spread = square * (both - 2 * self._noise)
-        a, b, c = both**2 + spread, first * both + spread / 2, first**2 - square * self._noise
-        if a <= 0:
-            return 0.0, 1.0
-        root = np.sqrt(max(b**2 - a * c, 0.0))
-        lower, upper = np.clip([(b - root) / a, (b + root) / a], 0.0, 1.0).tolist()
+        (first, second), far = self._counts, self._errors.distance(confidence, cells)
+        both = np.asarray(first + second)
+        variance = self._noise, self._noise - both / 2, 2 * self._noise - both
+        lower, upper = np.clip(fieller(np.asarray(first), both, variance, far), 0.0, 1.0).tolist()
         return lower, upper
 
     @cached_property

@@ -1,9 +1,10 @@
-"""Quotients and shares of noisy sums, noise and sampling together, by Fieller's argument; and whom intervals are about."""
+"""Quotients and shares of noisy sums, with their intervals of noise and sampling; and whom intervals are about."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
+from adomnia.distributions.fieller import fieller
 from adomnia.distributions.margins import deviations
 from adomnia.errors import Refusal
 from adomnia.mechanisms.interval import find_alpha
@@ -45,13 +46,8 @@ class NoisyRatio:
         """The interval of every row."""
         values, (a, b, c) = self.values, self.variance
         spread = np.maximum(a - 2 * b * values + c * values**2, 0.0)
-        far = deviations(spread, self.fourth, find_alpha(confidence, cells)) ** 2
-        square, middle = self.bottom**2 - far * c, self.top * self.bottom - far * b
-        root = np.sqrt(np.maximum(middle**2 - square * (self.top**2 - far * a), 0.0))
-        told = (self.bottom > 0) & (square > 0)
-        divisor = np.where(told, square, 1.0)
-        lower = np.where(told, (middle - root) / divisor, -np.inf)
-        upper = np.where(told, (middle + root) / divisor, np.inf)
+        far = deviations(spread, self.fourth, find_alpha(confidence, cells))
+        lower, upper = fieller(self.top, self.bottom, self.variance, far)
         return np.clip(np.minimum(lower, values), *self.limits), np.clip(np.maximum(upper, values), *self.limits)
 
     def estimate(self, method: str, scale: float = 1.0, offset: float = 0.0, rounding: float = 0.0) -> Estimate:

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.distributions.fieller import fieller
 from adomnia.distributions.simulations import Generator, draw_again
 from adomnia.methods.contract import NumberColumn
 from adomnia.privacy.keys import Key
@@ -134,15 +135,9 @@ class GroupMoments:
 
         Cite        Fieller 1954.
         """
-        reach = np.asarray(distances) ** 2
-        square = self.sums[..., 0] ** 2 - 3 * reach * self.noise
-        linear = self.sums[..., 0] * self.sums[..., 1]
-        level = self.sums[..., 1] ** 2 - reach * (self.rows * self.variances + 2 * self.noise)
-        bounded = (square > 0) & (self.sums[..., 0] > 0)
-        inner = np.where(bounded, square, 1.0)
-        root = np.sqrt(np.maximum(linear**2 - inner * level, 0.0))
-        lower, upper = (np.clip((linear + sign * root) / inner, -1.0, 1.0) for sign in (-1, 1))
-        return np.where(bounded, lower, -1.0), np.where(bounded, upper, 1.0)
+        variance = self.rows * self.variances + 2 * self.noise, 0.0, 3 * self.noise
+        lower, upper = fieller(self.sums[..., 1], self.sums[..., 0], variance, distances)
+        return np.clip(lower, -1.0, 1.0), np.clip(upper, -1.0, 1.0)
 
     @property
     def noise_of_squares(self) -> Floats:
