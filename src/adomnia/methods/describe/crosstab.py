@@ -23,14 +23,13 @@ from adomnia.methods.contract import (
     Parameter,
 )
 from adomnia.methods.describe.frequencies import COUNTS_NOTE, note_shares
-from adomnia.methods.parts.describe.counted_shares import NoisyCounts
-from adomnia.methods.parts.describe.inference import read_inference
-from adomnia.methods.parts.describe.weighted_counts import WEIGHTED_NOTE, WeightedCounts, weight_vector
+from adomnia.methods.parts.describe.noisy_ratios import NoisyCounts, read_inference
+from adomnia.methods.parts.describe.weighted_summary import WEIGHTED_NOTE, WeightedCounts, weight_vector
 from adomnia.methods.sampling_weights import WEIGHT, read_weights
 from adomnia.privacy.kinds import LATER
-from adomnia.privacy.queries import Query
+from adomnia.privacy.queries import Aggregate, Query
 from adomnia.privacy.relations import Relation
-from adomnia.privacy.scans import Aggregate, Rows
+from adomnia.privacy.scans import Rows
 from adomnia.statistics.contract import Estimate, Floats, Measured, ResultTable, name_about
 
 ALL = "(all)"
