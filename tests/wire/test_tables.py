@@ -70,7 +70,7 @@ def test_a_column_of_nothing_and_columns_of_every_type_are_written():
 
 def test_a_header_has_the_facts_unless_they_are_too_long(found):
     noted = replace(found, notes=(Note(write("Zürich\r\nSet-Cookie: says {with rows=} how many")),))
-    header = facts_header(noted, together=True)
+    header = facts_header(noted, simultaneous=True)
     assert header.isascii()
     assert header.isprintable()
     assert json.loads(header) == answer_facts(noted, simultaneous=True)

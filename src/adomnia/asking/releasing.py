@@ -107,7 +107,7 @@ def price_release(
     check_release(batch.questions[0].text)
     priced = batch.price(batch.plans(dataset.catalog), dataset.catalog)
     prove(dataset.kernel, priced)
-    quote = quote_questions(priced, batch.confidence, together, batch.questions[0].rows)
+    quote = quote_questions(priced, batch.confidence, simultaneous, batch.questions[0].rows)
     said = [_DATASET_PAYS]
     try:
         check_maker(maker)

@@ -84,7 +84,7 @@ def _write_csv(table: pa.Table) -> list[bytes]:
 
 def facts_header(answer: Answer, *, simultaneous: bool = False) -> str:
     """What the JSON has beside its columns, in the ASCII of a header; without sentences if those are too long."""
-    facts = answer_facts(answer, together=together)
+    facts = answer_facts(answer, simultaneous=simultaneous)
     for left_out in ((), ("texts",), ("texts", "caps", "notes")):
         written = _write({name: told for name, told in facts.items() if name not in left_out})
         if len(written) <= _LONGEST_HEADER:
