@@ -21,7 +21,7 @@ from adomnia.privacy.transforms.contract import Transform
 from kit.core_lines import TRUSTED_CORE, count_core, lines_of_code
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "adomnia"
@@ -89,7 +89,7 @@ BESIDE_THE_CORE = {
 STATED = re.compile(r"\| `([a-z]+)` \| ([\d,]+) \|")
 
 # Packages in which modules import each other in a circle: none is added, and one without is taken off.
-CIRCULAR = {"cli", "releases", "session"}
+CIRCULAR = {"cli", "session"}
 
 # Who writes an aggregate down, and so asks of which class it is: as SQL, as what is proved of SQL, and in words.
 WRITERS = ("engines.render", "engines.check", "plans.descriptions", "plans.words", "explaining.plan_sentences")
@@ -123,7 +123,6 @@ ASKING = {
 ENGINE_SPEAKERS = {
     "adomnia.inspection": "what owners look at in files before there is an engine, which DuckDB alone reads",
     "adomnia.sql.reading": "the grammar of questions, which is DuckDB's on every engine: a dialect of SQLGlot",
-    "adomnia.console": "the same grammar, written into forms and coloured",
     "adomnia.api.access": "users, who are kept in PostgreSQL where several hosts share them",
     "adomnia.session.ledgers": "the ledger, which is in PostgreSQL where several hosts share it",
     "adomnia.session.agreement": "the same",
@@ -144,6 +143,56 @@ BESIDE_THE_CURATOR = {
     "adomnia.session.agreement": "commits what hosts agree on, in a database",
     "adomnia.cli.demonstration": "seals a number that it made up, to show the noise that one gets",
 }
+
+# What pages may import of ours: they are a client, and see sessions, actions and the wire as programs do.
+CONSOLE_CALLS = {
+    "adomnia.console": "each other",
+    "adomnia.api": "what routes call too, after the same table of roles",
+    "adomnia.wire": "models of requests and replies",
+    "adomnia.errors": "refusals",
+    "adomnia.messages": "words for a page",
+    "adomnia.explaining": "words",
+    "adomnia.figures": "pictures",
+    "adomnia.options": "what a question may name",
+    "adomnia.work": "steps of what is free",
+    "adomnia.tables": "numbers as text",
+    "adomnia.accounting": "what an epsilon means to a person: nothing is admitted by it",
+    "adomnia.privacy.amounts": "amounts as text",
+    "adomnia.privacy.kinds": "what a column of a catalog holds",
+    "adomnia.catalog.document_keys": "which keys a catalog has, as data",
+    "adomnia.catalog.model": "what a session's catalog is made of",
+    "adomnia.methods.contract": "signatures, as data",
+    "adomnia.methods.registry": "signatures, as data",
+    "adomnia.methods.signatures": "signatures, in words",
+    "adomnia.plans.columns": "what a session's answer is made of",
+    "adomnia.pricing.bills": "words of a bill",
+    "adomnia.pricing.notes": "words of a note",
+    "adomnia.pricing.policies": "what the next question costs, which is public",
+    "adomnia.session.explanation": "what a session answers EXPLAIN with",
+    "adomnia.session.plotting": "the picture of an answer",
+}
+# What a page may hold, because a session gave it, and neither make nor call: its name stands in annotations alone.
+CONSOLE_HOLDS = {
+    "adomnia.catalog.places",
+    "adomnia.ledger.requests",
+    "adomnia.pricing",
+    "adomnia.privacy.events",
+    "adomnia.privacy.expressions",
+    "adomnia.privacy.filters",
+    "adomnia.privacy.units",
+    "adomnia.releases",
+    "adomnia.session.accounts",
+    "adomnia.session.answer",
+    "adomnia.session.askable",
+    "adomnia.session.contract",
+    "adomnia.session.recalled",
+    "adomnia.sql.methods.call_parts",
+    "adomnia.sql.reading.refusals",
+    "adomnia.statistics.contract",
+    "adomnia.statistics.products",
+}
+BEHIND_THE_API = {"curator", "ledger", "engine"}  # parts of a visit that actions alone use
+PARSERS = {"sqlglot", "tomlkit"}
 
 # What is known of a noise it says itself, and `distributions` of sums of noises: nobody else asks which one it is.
 NOISE_MODULES = {kind.__module__ for kind in NOISES.values()}
@@ -303,6 +352,33 @@ def stands_beside_the_curator(module: str) -> bool:
     return any(module == each or module.startswith(f"{each}.") for each in BESIDE_THE_CURATOR)
 
 
+def is_within(target: str, names: Iterable[str]) -> bool:
+    return any(target == each or target.startswith(f"{each}.") for each in names)
+
+
+def list_annotation_lines(source: str) -> set[int]:
+    """The lines that only those read who check types."""
+    blocks = (node for node in list_nodes(source) if isinstance(node, ast.If) and dotted(node.test) == "TYPE_CHECKING")
+    statements = (each for block in blocks for each in block.body)
+    return {node.lineno for each in statements for node in ast.walk(each) if hasattr(node, "lineno")}
+
+
+def console_faults(module: str, source: str) -> list[str]:
+    """Ways from a page to data, ledger or catalog that no program has."""
+    if part_of(module) != "console":
+        return []
+    held, faults = list_annotation_lines(source), []
+    for line, target in imported_modules(source):
+        allowed = {*CONSOLE_CALLS, *(CONSOLE_HOLDS if line in held else ())}
+        is_ours = target.split(".")[0] == "adomnia" and not is_within(target, allowed)
+        if is_ours or target.split(".")[0] in DRIVERS | PARSERS:
+            faults.append(f"{module}:{line} imports {target}, which is behind the API")
+    uses = (node for node in list_nodes(source) if isinstance(node, ast.Attribute) and node.attr in BEHIND_THE_API)
+    handler = "ledger.ledger"  # of the page of that name
+    faults += [f"{module}:{node.lineno} uses {dotted(node)}" for node in uses if dotted(node) != handler]
+    return faults
+
+
 def seed_faults(module: str, source: str) -> list[str]:
     """No caller may choose the noise: no parameter, field or keyword of that name."""
     faults = []
@@ -359,6 +435,7 @@ def faults_by_module() -> dict[Callable[[str, str], list[str]], dict[str, list[s
         engine_faults,
         randomness_faults,
         curator_faults,
+        console_faults,
         noise_faults,
         seed_faults,
         class_faults,
@@ -506,6 +583,56 @@ def test_a_way_from_a_server_to_what_owners_alone_may_see_is_found(module):
     source = "def later():\n    from adomnia.inspection.reports import inspect_data"
     assert len(inspection_faults(module, source)) == 1
     assert inspection_faults("adomnia.cli.checks", source) == []
+
+
+def test_the_console_is_a_client():
+    assert over_all_sources(console_faults) == []
+    # What nothing needs any more is allowed no more.
+    sources = [path.read_text() for path in SOURCES if part_of(module_name(path)) == "console"]
+    imported = {target for source in sources for _, target in imported_modules(source)}
+    assert [each for each in {*CONSOLE_CALLS, *CONSOLE_HOLDS} if not any(is_within(t, [each]) for t in imported)] == []
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "from adomnia.session.curator import open_folder",
+        "from adomnia.ledger.accounts import DATASET",
+        "from adomnia.privacy.filters import Filter",
+        "from adomnia.privacy.queries import Query",
+        "from adomnia.asking.batch import Batch",
+        "from adomnia.sql.lower import lower",
+        "from adomnia.catalog.read import read_catalog",
+        "from adomnia.noise import SystemBits",
+        "from adomnia.engines.contract import Engine",
+        "import adomnia",
+        "from sqlglot import exp",
+        "import duckdb",
+        "def later():\n    from adomnia.curator.kernel import Kernel",
+        "if TYPE_CHECKING:\n    from adomnia.session.curator import Curator",
+        "if TYPE_CHECKING:\n    from adomnia.ledger import Ledger",
+        "visit.curator.ledger",
+        "services.dataset.curator()",
+        "edition.curator",
+        "dataset.engine.run(tree)",
+    ],
+)
+def test_a_way_from_a_page_around_the_api_is_found(planted):
+    assert console_faults("adomnia.console.data.page", planted) != []
+    assert console_faults("adomnia.api.actions.answers", planted) == []
+
+
+@pytest.mark.parametrize(
+    "allowed",
+    [
+        "from adomnia.api.actions.top_ups import top_up",
+        "from adomnia.privacy.amounts import show_up",
+        "if TYPE_CHECKING:\n    from adomnia.privacy.filters import Filter",
+        "from starlette.requests import Request",
+    ],
+)
+def test_what_a_client_has_a_page_may_have(allowed):
+    assert console_faults("adomnia.console.data.page", allowed) == []
 
 
 def engine_faults(module: str, source: str) -> list[str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from adomnia.api.actions.releases import list_keys
+from adomnia.api.actions.releases import list_keys, list_own_notes
 from adomnia.console.answers.drawing import STYLES, Chart, describe_chart, describe_drawable
 from adomnia.console.answers.view import build_answer_view
 from adomnia.console.data.columns import ValueList, list_values
@@ -17,7 +17,6 @@ from adomnia.console.releases.pairs import assess, draw_pairs
 from adomnia.console.releases.release_lines import EVERYBODY, address_of_release, list_lines, open_for
 from adomnia.console.rendering import Page
 from adomnia.methods.registry import METHODS
-from adomnia.releases.answering import describe_origin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,14 +61,14 @@ def build_release_page(visit: Visit, name: str, asked: Mapping[str, str]) -> Pag
     filling = {
         "release": release,
         "about": release.about,
-        "readers": "you alone" if release.about.get("private") else EVERYBODY,
+        "readers": "you alone" if release.facts.private else EVERYBODY,
         "columns": tuple(map(_describe_column, release.product.attributes)),
         "keys": list_keys(release),
         "chosen": counts.keys,
         "fields": (FIRST, SECOND),
         "problem": counts.problem,
         "view": None if counts.answer is None else build_answer_view(counts.answer, counts.sql),
-        "said": () if counts.answer is None else counts.answer.notes[len(describe_origin(release)) :],
+        "said": () if counts.answer is None else list_own_notes(release, counts.answer),
         "chart": _find_chart(release, counts),
         "quality": quality,
         "pairs": _find_pairs(release, quality),
@@ -79,7 +78,7 @@ def build_release_page(visit: Visit, name: str, asked: Mapping[str, str]) -> Pag
         "asks": visit.is_analyst,
         "archive": address_of_release(release.name, "/archive"),
         "here": address_of_release(release.name),
-        "known_method": str(release.about.get("mechanism", "")) in METHODS,
+        "known_method": release.facts.mechanism in METHODS,
     }
     return Page("release.html", filling)
 
