@@ -87,7 +87,7 @@ async def _send_figure(name: str, request: Request, paint: Callable[[AskableRele
 
     def work(visit: Visit) -> bytes:
         opened = open_for(visit, name)
-        key = ReplyKey(visit.visitor.name, opened.about.get("receipt", ""), str(request.url)[:_LONGEST])
+        key = ReplyKey(visit.visitor.name, opened.facts.receipt or "", str(request.url)[:_LONGEST])
         found = kept.get(key)
         if found is not None:
             return found.body[0]
@@ -148,7 +148,7 @@ def build_release_page(visit: Visit, name: str, asked: Mapping[str, str]) -> Pag
     filling = {
         "release": release,
         "about": release.about,
-        "readers": "you alone" if release.about.get("private") else EVERYBODY,
+        "readers": "you alone" if release.facts.private else EVERYBODY,
         "columns": tuple(map(_describe_column, release.product.attributes)),
         "keys": list_keys(release),
         "chosen": counts.keys,
@@ -165,7 +165,7 @@ def build_release_page(visit: Visit, name: str, asked: Mapping[str, str]) -> Pag
         "asks": visit.is_analyst,
         "archive": address_of_release(release.name, "/archive"),
         "here": address_of_release(release.name),
-        "known_method": str(release.about.get("mechanism", "")) in METHODS,
+        "known_method": release.facts.mechanism in METHODS,
     }
     return Page("release.html", filling)
 
@@ -211,7 +211,7 @@ _TITLE = "Of 100 rows, in another cell"  # short: the picture of few columns is 
 
 def assess(release: AskableRelease) -> Quality:
     """How good a release is; computed once, because it never changes."""
-    return _assess(_Assessed(str(release.about.get("receipt")), release))
+    return _assess(_Assessed(str(release.facts.receipt), release))
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from adomnia.methods.parts.models.predictor import LARGEST_COEFFICIENT, round_co
 from adomnia.methods.parts.models.regression import FORMULA, Regression, is_about_population, read_rows
 from adomnia.methods.parts.models.sums import NoisyProducts
 from adomnia.methods.parts.models.term_tests import TermTest, find_overall_test
-from adomnia.methods.parts.testing.adjustment import ADJUST
+from adomnia.methods.parts.testing.report import ADJUST
 from adomnia.methods.sampling_weights import WEIGHT, read_weights
 from adomnia.methods.supposition import drive
 from adomnia.privacy.events import Price

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias, cast
 import numpy as np
 
 from adomnia.methods.contract import Factor
-from adomnia.methods.simulations import count_simulations
+from adomnia.methods.supposition import count_simulations
 from adomnia.statistics.contract import Floats
 from adomnia.statistics.p_values import bound_p_value
 
