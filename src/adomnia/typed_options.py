@@ -18,17 +18,6 @@ if TYPE_CHECKING:
 
     from adomnia.options import QuestionOption
 
-__all__ = [
-    "check_names",
-    "list_former_flags",
-    "list_typed",
-    "parse_number",
-    "parse_share",
-    "read_options",
-    "refuse_flag",
-    "refuse_former",
-]
-
 _WORDS = {"true": True, "false": False, "null": None}
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?", re.ASCII)
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
