@@ -22,7 +22,6 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import erf
 
-from adomnia.curator.combining import combine
 from adomnia.mechanisms.secret import Secret
 from adomnia.methods.contract import Frame, NumberColumn
 from adomnia.methods.registry import METHODS
@@ -95,7 +94,7 @@ def build_release() -> object:
 def release(asked: object, questions: Questions, price: Price) -> GramRelease:
     """Counts with noise of the real mechanism."""
     (measure,) = asked.rehearse(price)
-    exact = combine(measure.query, questions.people.astype(np.int64))
+    exact = measure.query.apply([questions.people.astype(np.int64)])
     secret = Secret(exact, measure.query.sensitivity(), price)
     noisy = np.asarray(measure.mechanism.release(secret, SystemBits()))
     return asked.suit(price).tabulate(Measured(noisy, measure.mechanism)).product.estimates

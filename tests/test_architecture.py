@@ -19,7 +19,7 @@ from adomnia.mechanisms.registry import NOISES
 from kit.core_lines import TRUSTED_CORE, count_core, lines_of_code
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "adomnia"
@@ -86,11 +86,13 @@ BESIDE_THE_CORE = {
 }  # they refuse, connect or name; they show nothing
 STATED = re.compile(r"\| `([a-z]+)` \| ([\d,]+) \|")
 
+# Packages in which modules import each other in a circle: none is added, and one without is taken off.
+CIRCULAR = {"cli", "releases", "session"}
+
 # Who names an engine above all of them, and is not about where questions run.
 ENGINE_SPEAKERS = {
     "adomnia.inspection": "what owners look at in files before there is an engine, which DuckDB alone reads",
     "adomnia.sql.reading": "the grammar of questions, which is DuckDB's on every engine: a dialect of SQLGlot",
-    "adomnia.console": "the same grammar, written into forms and coloured",
     "adomnia.api.access": "users, who are kept in PostgreSQL where several hosts share them",
     "adomnia.session.ledgers": "the ledger, which is in PostgreSQL where several hosts share it",
     "adomnia.session.agreement": "the same",
@@ -111,6 +113,56 @@ BESIDE_THE_CURATOR = {
     "adomnia.session.agreement": "commits what hosts agree on, in a database",
     "adomnia.cli.demonstration": "seals a number that it made up, to show the noise that one gets",
 }
+
+# What pages may import of ours: they are a client, and see sessions, actions and the wire as programs do.
+CONSOLE_CALLS = {
+    "adomnia.console": "each other",
+    "adomnia.api": "what routes call too, after the same table of roles",
+    "adomnia.wire": "models of requests and replies",
+    "adomnia.errors": "refusals",
+    "adomnia.messages": "words for a page",
+    "adomnia.explaining": "words",
+    "adomnia.figures": "pictures",
+    "adomnia.options": "what a question may name",
+    "adomnia.work": "steps of what is free",
+    "adomnia.tables": "numbers as text",
+    "adomnia.accounting": "what an epsilon means to a person: nothing is admitted by it",
+    "adomnia.privacy.amounts": "amounts as text",
+    "adomnia.privacy.kinds": "what a column of a catalog holds",
+    "adomnia.catalog.document_keys": "which keys a catalog has, as data",
+    "adomnia.catalog.model": "what a session's catalog is made of",
+    "adomnia.methods.contract": "signatures, as data",
+    "adomnia.methods.registry": "signatures, as data",
+    "adomnia.methods.signatures": "signatures, in words",
+    "adomnia.plans.columns": "what a session's answer is made of",
+    "adomnia.pricing.bills": "words of a bill",
+    "adomnia.pricing.notes": "words of a note",
+    "adomnia.pricing.policies": "what the next question costs, which is public",
+    "adomnia.session.explanation": "what a session answers EXPLAIN with",
+    "adomnia.session.plotting": "the picture of an answer",
+}
+# What a page may hold, because a session gave it, and neither make nor call: its name stands in annotations alone.
+CONSOLE_HOLDS = {
+    "adomnia.catalog.places",
+    "adomnia.ledger.requests",
+    "adomnia.pricing",
+    "adomnia.privacy.events",
+    "adomnia.privacy.expressions",
+    "adomnia.privacy.filters",
+    "adomnia.privacy.units",
+    "adomnia.releases",
+    "adomnia.session.accounts",
+    "adomnia.session.answer",
+    "adomnia.session.askable",
+    "adomnia.session.contract",
+    "adomnia.session.recalled",
+    "adomnia.sql.methods.call_parts",
+    "adomnia.sql.reading.refusals",
+    "adomnia.statistics.contract",
+    "adomnia.statistics.products",
+}
+BEHIND_THE_API = {"curator", "ledger", "engine"}  # parts of a visit that actions alone use
+PARSERS = {"sqlglot", "tomlkit"}
 
 # What is known of a noise it says itself, and `distributions` of sums of noises: nobody else asks which one it is.
 NOISE_MODULES = {kind.__module__ for kind in NOISES.values()}
@@ -270,6 +322,33 @@ def stands_beside_the_curator(module: str) -> bool:
     return any(module == each or module.startswith(f"{each}.") for each in BESIDE_THE_CURATOR)
 
 
+def is_within(target: str, names: Iterable[str]) -> bool:
+    return any(target == each or target.startswith(f"{each}.") for each in names)
+
+
+def list_annotation_lines(source: str) -> set[int]:
+    """The lines that only those read who check types."""
+    blocks = (node for node in list_nodes(source) if isinstance(node, ast.If) and dotted(node.test) == "TYPE_CHECKING")
+    statements = (each for block in blocks for each in block.body)
+    return {node.lineno for each in statements for node in ast.walk(each) if hasattr(node, "lineno")}
+
+
+def console_faults(module: str, source: str) -> list[str]:
+    """Ways from a page to data, ledger or catalog that no program has."""
+    if part_of(module) != "console":
+        return []
+    held, faults = list_annotation_lines(source), []
+    for line, target in imported_modules(source):
+        allowed = {*CONSOLE_CALLS, *(CONSOLE_HOLDS if line in held else ())}
+        is_ours = target.split(".")[0] == "adomnia" and not is_within(target, allowed)
+        if is_ours or target.split(".")[0] in DRIVERS | PARSERS:
+            faults.append(f"{module}:{line} imports {target}, which is behind the API")
+    uses = (node for node in list_nodes(source) if isinstance(node, ast.Attribute) and node.attr in BEHIND_THE_API)
+    handler = "ledger.ledger"  # of the page of that name
+    faults += [f"{module}:{node.lineno} uses {dotted(node)}" for node in uses if dotted(node) != handler]
+    return faults
+
+
 def seed_faults(module: str, source: str) -> list[str]:
     """No caller may choose the noise: no parameter, field or keyword of that name."""
     faults = []
@@ -326,6 +405,7 @@ def faults_by_module() -> dict[Callable[[str, str], list[str]], dict[str, list[s
         engine_faults,
         randomness_faults,
         curator_faults,
+        console_faults,
         noise_faults,
         seed_faults,
         participle_faults,
@@ -344,6 +424,61 @@ def over_all_sources(find_faults: Callable[[str, str], list[str]]) -> list[str]:
 
 def test_every_import_goes_to_the_left():
     assert over_all_sources(layer_faults) == []
+
+
+def modules_imported(source: str, known: Collection[str]) -> set[str]:
+    """Those of our modules that a source imports, wherever it does; `from package import x` may name a module x."""
+    found: set[str] = set()
+    for node in list_nodes(source):
+        match node:
+            case ast.Import(names=names):
+                found |= {name.name for name in names}
+            case ast.ImportFrom(module=str(module), names=names):
+                full = (f"{module}.{name.name}" for name in names)
+                found |= {each if each in known else module for each in full}
+    return found & set(known)
+
+
+def find_circles(sources: Mapping[str, str]) -> list[list[str]]:
+    """Modules that import each other, in as many circles as there are."""
+    graph = {module: modules_imported(source, sources.keys()) - {module} for module, source in sources.items()}
+
+    def reach(module: str) -> set[str]:
+        seen: set[str] = set()
+        ahead = [module]
+        while ahead:
+            new = graph[ahead.pop()] - seen
+            seen |= new
+            ahead += new
+        return seen
+
+    reached = {module: reach(module) for module in graph}
+    circles = {
+        tuple(sorted(each for each in reached[module] if module in reached[each]))
+        for module in graph
+        if module in reached[module]
+    }
+    return [list(circle) for circle in sorted(circles)]
+
+
+def test_imports_inside_a_package_run_one_way():
+    circles = find_circles({module_name(path): path.read_text() for path in SOURCES})
+    assert [circle for circle in circles if len({*map(part_of, circle)} - CIRCULAR)] == []
+    # An exception that nothing needs any more is none.
+    assert sorted(CIRCULAR - {part_of(module) for circle in circles for module in circle}) == []
+
+
+def test_a_circle_of_imports_is_found_wherever_they_stand():
+    sources = {
+        "adomnia.privacy": "",
+        "adomnia.privacy.keys": "if TYPE_CHECKING:\n    from adomnia.privacy.relations import Relation",
+        "adomnia.privacy.relations": "def later():\n    from adomnia.privacy import scans",
+        "adomnia.privacy.scans": "import adomnia.privacy.keys",
+        "adomnia.privacy.queries": "from adomnia.privacy.keys import Key",
+    }
+    circle = ["adomnia.privacy.keys", "adomnia.privacy.relations", "adomnia.privacy.scans"]
+    assert find_circles(sources) == [circle]
+    assert find_circles({**sources, "adomnia.privacy.scans": "import adomnia.privacy"}) == []
 
 
 def test_the_page_for_contributors_draws_the_layers_as_they_are():
@@ -369,6 +504,56 @@ def test_a_way_from_a_server_to_what_owners_alone_may_see_is_found(module):
     source = "def later():\n    from adomnia.inspection.reports import inspect_data"
     assert len(inspection_faults(module, source)) == 1
     assert inspection_faults("adomnia.cli.checks", source) == []
+
+
+def test_the_console_is_a_client():
+    assert over_all_sources(console_faults) == []
+    # What nothing needs any more is allowed no more.
+    sources = [path.read_text() for path in SOURCES if part_of(module_name(path)) == "console"]
+    imported = {target for source in sources for _, target in imported_modules(source)}
+    assert [each for each in {*CONSOLE_CALLS, *CONSOLE_HOLDS} if not any(is_within(t, [each]) for t in imported)] == []
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "from adomnia.session.curator import open_folder",
+        "from adomnia.ledger.accounts import DATASET",
+        "from adomnia.privacy.filters import Filter",
+        "from adomnia.privacy.queries import Query",
+        "from adomnia.asking.batch import Batch",
+        "from adomnia.sql.lower import lower",
+        "from adomnia.catalog.read import read_catalog",
+        "from adomnia.noise import SystemBits",
+        "from adomnia.engines.contract import Engine",
+        "import adomnia",
+        "from sqlglot import exp",
+        "import duckdb",
+        "def later():\n    from adomnia.curator.kernel import Kernel",
+        "if TYPE_CHECKING:\n    from adomnia.session.curator import Curator",
+        "if TYPE_CHECKING:\n    from adomnia.ledger import Ledger",
+        "visit.curator.ledger",
+        "services.dataset.curator()",
+        "edition.curator",
+        "dataset.engine.run(tree)",
+    ],
+)
+def test_a_way_from_a_page_around_the_api_is_found(planted):
+    assert console_faults("adomnia.console.data.page", planted) != []
+    assert console_faults("adomnia.api.actions.answers", planted) == []
+
+
+@pytest.mark.parametrize(
+    "allowed",
+    [
+        "from adomnia.api.actions.top_ups import top_up",
+        "from adomnia.privacy.amounts import show_up",
+        "if TYPE_CHECKING:\n    from adomnia.privacy.filters import Filter",
+        "from starlette.requests import Request",
+    ],
+)
+def test_what_a_client_has_a_page_may_have(allowed):
+    assert console_faults("adomnia.console.data.page", allowed) == []
 
 
 def engine_faults(module: str, source: str) -> list[str]:

@@ -28,7 +28,7 @@ MARK = "Version 0.1.0 of Ad Omnia gave this answer."
 
 def numbers(answer):
     """All that an answer says but its notes."""
-    return {name: part for name, part in describe(answer).items() if name != "notes"}
+    return {name: part for name, part in describe(answer).items() if name not in {"notes", "texts"}}
 
 
 def stored(alice, request="mine"):

@@ -10,6 +10,7 @@ import pytest
 
 from adomnia.asking.stored_answers import AnswerForm, StoredResult, describe_form
 from adomnia.errors import Refusal
+from adomnia.messages.notes import Note
 from adomnia.plans.columns import KeyColumn, ValueColumn
 from adomnia.plans.drafts import Cap, DraftAnswer, LeftOut
 from adomnia.sql.lower import lower
@@ -22,11 +23,13 @@ LABELS = ("a", None, 2**60, True, 0.1, date(2020, 2, 29), datetime.fromisoformat
 
 def draft(values=NUMBERS, width=1.0):
     ends = values - width, values + width
-    estimate = Estimate(values, lambda *_: ends, "a method", whole=False, dates=True, limits=(0.0, np.inf))
+    estimate = Estimate(
+        values, lambda *_: ends, "a method", whole=False, dates=True, limits=(0.0, np.inf), about="population"
+    )
     columns = (KeyColumn("k", LABELS, fact=True), ValueColumn("v", estimate))
     caps = (Cap("t", 3, LeftOut(0.5, 0.25, 7, 100)), Cap("u", 1, shortened=True))
     figure, model = {"kind": "line", "places": np.array([1, 2])}, {"rows": np.int64(5), "ends": (1.0, 2.0)}
-    return DraftAnswer(columns, np.array([3, 0]), 0.9, caps, ("A note.",), figure, model)
+    return DraftAnswer(columns, np.array([3, 0]), 0.9, caps, (Note("A note.", "a_note", n=3),), figure, model)
 
 
 FORM = AnswerForm("layout", ("key", "value"))
@@ -52,6 +55,8 @@ def test_an_answer_comes_back_as_it_was():
         (0.0, np.inf),
     )
     assert (again.rows.tolist(), again.confidence, again.caps, again.notes) == ([3, 0], 0.9, given.caps, given.notes)
+    assert [(note.code, note.facts) for note in again.notes] == [("a_note", {"n": 3})]
+    assert (estimate.about, estimate.shortened) == ("population", False)
     assert again.figure == {"kind": "line", "places": [1, 2]}
     assert again.model == {"rows": 5, "ends": [1.0, 2.0]}
 
@@ -94,3 +99,14 @@ def test_spellings_share_the_columns_that_mean_the_same(one, other, shares):
     forms = [describe_form(lower(text, HOSPITAL)) for text in (one, other)]
     assert forms[0].layout != forms[1].layout
     assert bool({*forms[0].terms} & {*forms[1].terms} - {None}) is shares
+
+
+def test_what_the_first_version_stored_is_shown_with_all_that_it_kept():
+    record = json.loads(json.dumps(StoredResult.of(draft(), FORM, 10**6).to_record()))
+    record["shown"]["notes"] = ["A note."]
+    for column in record["shown"]["columns"]:
+        for later in ("about", "shortened"):
+            column.pop(later, None)
+    again = StoredResult.from_record(record).show(None, "1")
+    assert (again.notes, again.notes[0].code) == (("A note.",), "")
+    assert (again.columns[1].estimate.about, again.columns[1].estimate.shortened) == ("data", False)

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 from adomnia.cli import answers, opening
+from adomnia.messages.notes import Note
+from adomnia.messages.texts import write
 from adomnia.plans.columns import KeyColumn
 
 TEXT = "SELECT city, COUNT(*) AS n, SUM(salary) AS pay FROM people GROUP BY city"
@@ -117,7 +119,9 @@ def test_csv_tells_null_from_an_empty_text_and_writes_texts_that_need_quotes(pub
 
 
 def test_what_a_server_notes_commands_no_terminal_and_is_in_the_words_of_the_command_line(answer, capsys):
-    noted = replace(answer, notes=("n says\x1b[31m nothing: pay epsilon=2, or say with rows= how many",))
+    noted = replace(
+        answer, notes=(Note(write("n says\x1b[31m nothing: pay {epsilon=2}, or say {with rows=} how many")),)
+    )
     for form in answers.AnswerFormat:
         answers.print_answer(noted, form)
         shown = "".join(capsys.readouterr()).replace("\n", " ")

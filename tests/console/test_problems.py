@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from adomnia.console.problems import render_problem_page
 from adomnia.errors import Failure, Refusal
+from adomnia.messages.texts import write
 
 
 def test_who_is_not_signed_in_is_led_to_where_they_can():
@@ -25,5 +26,7 @@ def test_refusals_and_failures_are_pages():
 
 
 def test_a_page_speaks_of_pages_and_not_of_calls():
-    refused = render_problem_page(Refusal("It", "is not there", "take one that answers() lists", code="unknown_answer"))
+    refused = render_problem_page(
+        Refusal("It", "is not there", write("take one that {answers()} lists"), code="unknown_answer")
+    )
     assert b"It is not there. Take one that your history lists." in refused.body

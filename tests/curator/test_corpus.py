@@ -157,7 +157,7 @@ def test_one_person_moves_an_answer_by_at_most_its_sensitivity(curators, name):
         for measure in list_measures(lower(text, curators[0].catalog), Pure(1)):
             query = measure.query
             one, other = (
-                in_cells(curator.engine.inner.run(curator.engine.render((query,)), (query,))[0], query)
+                in_cells(curator.engine.inner.run(curator.engine.render(query.inner), query.inner)[0], query)
                 for curator in curators[:2]
             )
             moved = [abs(a - b) for a, b in zip(one, other, strict=True)]

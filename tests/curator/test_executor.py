@@ -261,7 +261,7 @@ OTHER_BLOCKS = [
 def test_estimates_of_other_than_the_planned_blocks_of_people_are_not_read(curator, catalog, monkeypatch, right, wrong):
     query = list_measures(lower(ESTIMATED, catalog), Pure(1))[-1].query
     (blocks,) = query.shape
-    rendered = curator.engine.render((query.inner,))
+    rendered = curator.engine.render(query.inner)
     assert right.format(blocks) in rendered.text
     changed = replace(rendered, text=rendered.text.replace(right.format(blocks), wrong.format(blocks)))
     monkeypatch.setattr(curator.engine, "render", lambda _: changed, raising=False)
@@ -277,7 +277,7 @@ def test_sums_of_blocks_are_read_for_estimates_and_never_measured_as_they_are(cu
     ((_, statement),) = statements.of([uncapped])
     assert "rank" not in statement.text
     with pytest.raises(Failure):
-        statements.of([uncapped.inner])
+        statements.of(uncapped.inner)
 
 
 def test_noise_is_not_added_to_whatever_values_or_keys_some_rows_have(curator):

@@ -33,7 +33,7 @@ def exact(curator, text):
     """The exact count before noise."""
     (output,) = lower(text, curator.catalog).outputs
     query = output.source.query
-    (values,) = curator.engine.inner.run(curator.engine.render((query,)), (query,))
+    (values,) = curator.engine.inner.run(curator.engine.render(query.inner), query.inner)
     return int(values)
 
 

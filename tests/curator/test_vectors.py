@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adomnia.curator.combining import combine
 from adomnia.curator.executor import Executor, Statements
 from adomnia.errors import Failure
 from adomnia.privacy.events import Concentrated, Pure
@@ -93,7 +92,7 @@ def test_combinations_are_measured_of_exact_counts(curator, catalog):
 
 def _by_hospital(curator, catalog):
     query = replace(marginals(catalog), aggregate=Rows())
-    (found,) = curator.engine.run(curator.engine.render((query,)), (query,))
+    (found,) = curator.engine.run(curator.engine.render(query.inner), query.inner)
     return found.tolist()
 
 
@@ -109,7 +108,7 @@ def _by_hospital(curator, catalog):
 )
 def test_a_vector_that_is_rendered_wrongly_is_not_run(curator, catalog, monkeypatch, right, wrong):
     query = ends(catalog)
-    rendered = curator.engine.render((query,))
+    rendered = curator.engine.render(query.inner)
     spoiled = replace(rendered, text=rendered.text.replace(right, wrong))
     assert spoiled != rendered
     monkeypatch.setattr(curator.engine, "render", lambda _: spoiled)
@@ -121,7 +120,7 @@ def test_a_vector_that_is_rendered_wrongly_is_not_run(curator, catalog, monkeypa
 def test_combinations_of_more_rows_than_planned_are_not_run(curator, catalog, monkeypatch):
     query = marginals(catalog)
     thrifty = replace(query, relation=replace(query.relation, rows_per_person=1))
-    rendered = curator.engine.render((query,))
+    rendered = curator.engine.render(query.inner)
     monkeypatch.setattr(curator.engine, "render", lambda _: rendered)
     with pytest.raises(ValueError, match="above the planned one"):
         executor(curator, Pure(1)).measure((Measure(thrifty, Pure(1)),))
@@ -186,8 +185,8 @@ def test_one_person_more_moves_combinations_no_further_than_they_say(catalog, li
     for absent in (None, 2):
         visits = [visit(who, hospital=at, urgent=urgent) for who, at, urgent in listed if who != absent]
         with curated(catalog, [person(who) for who in range(5) if who != absent], visits) as curator:
-            (counts,) = curator.engine.run(curator.engine.render((query,)), (query,))
-        results.append(combine(query, counts).tolist())
+            (counts,) = curator.engine.run(curator.engine.render(query.inner), query.inner)
+        results.append(query.apply([counts]).tolist())
         assert sum(results[-1][:5]) == int(np.sum(counts)) <= 3 * 5
         assert len(results[-1]) == prod(query.result_shape)
     moved_within(query, *results)

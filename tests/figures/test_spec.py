@@ -15,6 +15,7 @@ from adomnia.figures.choice import choose_layout
 from adomnia.figures.rows import draw_rows
 from adomnia.figures.spec import MOST_ROWS, build_spec, describe, label_svg, write_caption, write_page, write_title
 from adomnia.figures.style import DARK, LIGHT
+from adomnia.messages.notes import Note
 from adomnia.tables import TextTable
 from kit.drawings import CITIES, count, drawable, gallery, label, value
 
@@ -143,8 +144,8 @@ def test_the_caption_says_what_intervals_are_about():
 
 def test_the_caption_says_what_says_almost_nothing_and_no_other_note():
     notes = (
-        "x says almost nothing: off by up to 5, where it could be 0 to 6.",
-        "Rows whose city is missing are in no group.",
+        Note("x says almost nothing: off by up to 5, where it could be 0 to 6.", "says_nothing"),
+        Note("Rows whose city is missing are in no group.", "missing"),
     )
     lines = caption(drawable(label("city", CITIES), value("x", [1, 2, 3]), notes=notes))
     assert lines[1:] == ["x says almost nothing: off by up to 5, where it could be 0 to 6."]

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adomnia.curator.combining import combine
 from adomnia.mechanisms.histograms import SecretHistogram
 from adomnia.mechanisms.secret import Secret
 from adomnia.methods.contract import Factor, Frame, NumberColumn
@@ -73,7 +72,7 @@ class Arms:
         kept, cells = self._cells(query)
         sums = [self._added(values, cells, query) for values in self._rows(query, kept)]
         stacked = np.stack(sums, axis=-1)
-        return combine(query, stacked if isinstance(query.aggregate, Vector) else stacked[..., 0])
+        return query.apply([stacked if isinstance(query.aggregate, Vector) else stacked[..., 0]])
 
     def _cells(self, query: Query) -> tuple[np.ndarray, np.ndarray]:
         """Which rows are read, and the flat cell of each; those in no cell are not read."""

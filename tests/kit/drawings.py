@@ -7,6 +7,7 @@ from functools import cache
 from math import exp
 
 from adomnia.figures.columns import Drawable, DrawnColumn, find_kind, show_label
+from adomnia.messages.notes import Note
 from adomnia.tables import TextTable
 
 CITIES = ("Oslo", "Bergen", "Narvik")
@@ -119,7 +120,7 @@ def gallery():
         "long texts": drawable(
             label("k" * 5000, [c * 5000 for c in "abc"]),
             count("n" * 5000, range(3)),
-            notes=("x says almost nothing " * 9,),
+            notes=(Note("x says almost nothing " * 9, "says_nothing"),),
         ),
         "names of JavaScript": drawable(
             label("a", ["__proto__", "constructor", "toString", "null", "NaN", "undefined", "valueOf"] * 7),

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adomnia.curator.combining import combine
 from adomnia.distributions.simulations import draw_again
 from adomnia.methods.registry import METHODS
 from adomnia.privacy.scans import People
@@ -54,8 +53,8 @@ def _exact(arms: Arms, query: Query, draws: np.random.Generator) -> np.ndarray:
     sums = query.aggregate.sums
     if isinstance(sums, Vector):
         added = [np.bincount(where, weights=each, minlength=blocks) for each in arms._vector(sums, kept)]
-        return combine(query, np.rint(np.stack(added, axis=-1)).astype(np.int64))
+        return query.apply([np.rint(np.stack(added, axis=-1)).astype(np.int64)])
     bins = sums.domain.width + 1
     places = np.clip(arms.value(sums.value)[kept], 0, bins - 1).astype(np.int64)
     counted = np.bincount(where * bins + places, minlength=blocks * bins)
-    return combine(query, counted.reshape(blocks, bins))
+    return query.apply([counted.reshape(blocks, bins)])

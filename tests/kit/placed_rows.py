@@ -12,14 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adomnia.curator.combining import combine
-from adomnia.curator.scoring import SparseCounts, score
 from adomnia.mechanisms.secret import Secret
 from adomnia.methods.contract import Factor, Frame
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Text
 from adomnia.privacy.relations import Private
-from adomnia.privacy.transforms.distances import Distances
 from adomnia.statistics.contract import Measure, Measured, ResultTable
 from kit.bits import SeededBits
 
@@ -58,9 +55,7 @@ class PlacedRows:
 
     def exact(self, query: Query) -> Integers:
         """The exact answer."""
-        if isinstance(query.aggregate, Distances):
-            return score(query.aggregate, [SparseCounts.of(self._count(each)) for each in query.parts], query.largest)
-        return combine(query, self._count(query))
+        return query.apply([self._count(each) for each in query.inner])
 
     def _count(self, query: Query) -> Integers:
         own = tuple(self.rows[:, self._places[key]] for key in query.keys)

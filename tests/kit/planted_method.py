@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import pytest
 
+from adomnia.messages.notes import Note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, BadArgument, Factor, Method, NumberColumn, Parameter
 from adomnia.privacy.queries import Query
@@ -40,7 +41,7 @@ class Tally(SingleRound):
         return ResultTable(
             {"term": ("plus", "minus", "nothing"), "place": (1, 2, 3)},
             {"estimate": Estimate(values, lambda *_: (values - half, values + half), "noisy count")},
-            ("The interval is about the data.",),
+            (Note("The interval is about the data."),),
             {"kind": "points", "x": "term", "y": "estimate"},
             {"p_value": lambda: (0.25, None, 0.5)},
         )

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import copy
-import json
 import pickle
 
 import pytest
 
-from adomnia.messages.notes import TEMPLATES, Note, NoteTemplate, define_note, note_of, note_record, read_note
+from adomnia.messages.notes import TEMPLATES, Note, NoteTemplate, define_note, note_of, note_record, show_notes
 from adomnia.messages.references import Option
 from adomnia.messages.surfaces import Surface
 
@@ -24,15 +23,14 @@ def _forget():
 
 @pytest.fixture
 def free() -> NoteTemplate:
-    text = "{rows:,} row{rows:s} of {names} within {error:.2g}: {mock} makes some up."
-    return NoteTemplate("free", text, {"mock": Option("mock", True)})
+    return NoteTemplate("free", "{rows:,} row{rows:s} of {names} within {error:.2g}: {from_release=True} has some.")
 
 
 def test_a_note_is_its_sentence_with_facts_in_their_formats(free):
     note = free(rows=1_200, names=["a", "b"], error=0.123)
-    assert note == "1,200 rows of a, b within 0.12: mock=True makes some up."
+    assert note == "1,200 rows of a, b within 0.12: from_release=True has some."
     assert (note.code, note.facts) == ("free", {"rows": 1_200, "names": ["a", "b"], "error": 0.123})
-    assert free(rows=1, names=["a"], error=1) == "1 row of a within 1: mock=True makes some up."
+    assert free(rows=1, names=["a"], error=1) == "1 row of a within 1: from_release=True has some."
 
 
 def test_a_fact_that_is_not_given_is_no_note(free):
@@ -46,21 +44,15 @@ def test_a_code_is_one_templates_alone():
         define_note("alone", "It is not so.")
 
 
-def test_a_note_travels_by_its_code_and_facts_whatever_words_it_was_sent_in(free):
-    note = free(rows=2, names=["a"], error=0.5)
-    record = json.loads(json.dumps(note_record(note, Surface.JSON)))
-    assert record["says"] == '2 rows of a within 0.5: `"mock": true` makes some up.'
-    found = read_note(record | {"says": "other words"})
-    assert (found, found.code, found.facts, found.parts) == (note, note.code, note.facts, note.parts)
+def test_a_note_is_shown_in_the_words_of_a_surface(free):
+    (shown,) = show_notes([free(rows=2, names=["a"], error=0.5)], Surface.COMMAND_LINE)
+    assert shown == "2 rows of a within 0.5: --from-release has some."
+    assert (shown.code, shown.facts["rows"]) == ("free", 2)
 
 
-def test_a_note_of_another_version_is_its_sentence(free):
-    unknown = {"code": "from_tomorrow", "says": "Tomorrow.", "facts": {"n": 1}}
-    told = read_note(unknown)
-    assert (told.code, told, told.facts) == tuple(unknown.values())
-    for facts in ({}, {"rows": "many", "names": ["a"], "error": 1}):
-        other = read_note({"code": "free", "says": "As it was.", "facts": facts})
-        assert (other, other.code, other.facts) == ("As it was.", "free", facts)
+def test_a_note_within_a_note_names_what_it_named(free):
+    outer = NoteTemplate("outer", "Either {one}")(one=free(rows=2, names=["a"], error=0.5))
+    assert show_notes([outer], Surface.COMMAND_LINE) == ("Either 2 rows of a within 0.5: --from-release has some.",)
 
 
 def test_what_is_stored_keeps_its_words():
@@ -87,4 +79,4 @@ def test_a_note_is_copied_whole(again, free):
 
 def test_references_are_replaced_and_the_code_is_kept(free):
     note = free(rows=1, names=["a"], error=2).replace_references(lambda _: Option("rows"))
-    assert (note, note.code) == ("1 row of a within 2: rows= makes some up.", "free")
+    assert (note, note.code) == ("1 row of a within 2: rows= has some.", "free")

@@ -22,7 +22,6 @@ from adomnia.privacy.relations import (
     PublicValue,
     Selected,
     Where,
-    is_public,
     recap,
 )
 from adomnia.privacy.scans import OwnChoice, OwnExtreme, OwnMedian, OwnSpread, Rows
@@ -39,7 +38,7 @@ TRUE = Literal(True, Boolean())
 
 def by(source, *columns, outputs=()):
     keys = tuple(Selected(f"g{place}", column, stored=False) for place, column in enumerate(columns))
-    return (PublicGroups if is_public(source) else PerPerson)(source, keys, outputs)
+    return (PublicGroups if source.is_public else PerPerson)(source, keys, outputs)
 
 
 def test_rows_are_as_many_as_before_whatever_is_looked_up():
@@ -51,7 +50,7 @@ def test_rows_are_as_many_as_before_whatever_is_looked_up():
         assert [column.optional for column in found.columns] == [False] * 5 + [True] * len(groups.columns)
         assert {found.repeats(column) for column in found.columns[5:]} == ({10} if groups.columns else set())
         assert len(found.on) == keys
-        assert is_public(found) is False
+        assert found.is_public is False
 
 
 def test_a_public_row_looks_up_public_rows_only():
@@ -60,7 +59,7 @@ def test_a_public_row_looks_up_public_rows_only():
     assert found.rows_per_person == 0
     assert found.repeats(left.columns[0]) == 4
     assert found.repeats(found.columns[-1]) is None
-    assert is_public(found)
+    assert found.is_public
     with pytest.raises(ValueError, match="Lookup must begin with a private side, got a public one before own"):
         Lookup(left, Named(by(VISITS, WARD), "own"), (left.columns[1],))
 

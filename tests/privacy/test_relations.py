@@ -33,8 +33,6 @@ from adomnia.privacy.relations import (
     Union,
     Where,
     everything,
-    has_blocks,
-    is_public,
     most_rows,
     recap,
 )
@@ -322,13 +320,13 @@ def test_other_caps_reach_every_table_of_that_name_and_nothing_that_reads_all_ro
 
 
 def test_public_is_what_no_private_table_is_part_of():
-    assert is_public(PLACES)
-    assert is_public(on(PLACES, Where(PLACES, ACTIVE), WARD))
-    assert is_public(Union((part(PLACES, WARD),) * 2))
-    assert not is_public(VISITS)
-    assert not is_public(on(VISITS, PLACES, WARD))
-    assert not is_public(Named(PerPerson(VISITS, (), ()), "v"))
-    assert not is_public(Union((part(VISITS, WARD),) * 2))
+    assert PLACES.is_public
+    assert on(PLACES, Where(PLACES, ACTIVE), WARD).is_public
+    assert Union((part(PLACES, WARD),) * 2).is_public
+    assert not VISITS.is_public
+    assert not on(VISITS, PLACES, WARD).is_public
+    assert not Named(PerPerson(VISITS, (), ()), "v").is_public
+    assert not Union((part(VISITS, WARD),) * 2).is_public
 
 
 def test_the_number_of_rows_is_bounded_by_public_facts():
@@ -354,7 +352,7 @@ def test_rows_of_blocks_are_two_a_person_and_read_all_of_theirs():
     assert [column.name for column in blocks.columns] == ["v0", "v1"]
     assert PerBlock(VISITS, Blocks(5), (OwnValue("v0", OwnMedian(SIZE)),)).read == VISITS
     assert recap(blocks, {"visits": 3}).source.rows_per_person == 3
-    assert not is_public(blocks)
+    assert not blocks.is_public
 
 
 BLOCKS = PerBlock(VISITS, Blocks(5), (OwnValue("size", OwnExtreme(SIZE, greatest=True)),))
@@ -371,8 +369,8 @@ BLOCKS = PerBlock(VISITS, Blocks(5), (OwnValue("size", OwnExtreme(SIZE, greatest
     ],
 )
 def test_what_is_made_of_rows_of_blocks_is_nobodys(relation):
-    assert has_blocks(relation)
-    assert not has_blocks(VISITS)
+    assert relation.has_blocks
+    assert not VISITS.has_blocks
     with pytest.raises(ValueError, match="PerPerson source must be rows of people"):
         PerPerson(relation, (), ())
     with pytest.raises(ValueError, match="PerBlock source must be rows of people"):
@@ -480,7 +478,7 @@ class Maker:
 
     def join(self, depth):
         sides = [self.relation(depth) for _ in range(self.pick([2, 2, 3]))]
-        sides.sort(key=is_public)
+        sides.sort(key=lambda side: side.is_public)
         joined = Named(sides[0], "s0")
         for label, side in enumerate(sides[1:], start=1):
             joined = self.pair(joined, Named(side, f"s{label}"))
@@ -506,7 +504,7 @@ class Maker:
 
     def own(self, depth):
         source = self.relation(depth)
-        if is_public(source):
+        if source.is_public:
             return source
         free = [column for column in source.columns if not getattr(column.kind, "person", False)]
         keys = [self.pick(free) for _ in range(self.pick([0, 0, 1, 2]))] if free else []
@@ -527,8 +525,8 @@ def test_no_person_has_more_rows_than_declared_and_no_value_stands_in_more(made)
     relation, database = made
     found = list(evaluated(relation, database))
     people = Counter(who for who, _ in found)
-    assert is_public(relation) == (relation.rows_per_person == 0)
-    assert is_public(relation) or max(people.values(), default=0) <= relation.rows_per_person
+    assert relation.is_public == (relation.rows_per_person == 0)
+    assert relation.is_public or max(people.values(), default=0) <= relation.rows_per_person
     for column in relation.columns:
         often = relation.repeats(column)
         values = Counter((who, row[place(column)].value) for who, row in found if row[place(column)].value is not None)

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from math import inf
 
+import numpy as np
 import pytest
 
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, number
 from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
-from adomnia.privacy.scans import Average, DistinctValues, NonNull, OwnExtreme, People, Rows, Total
+from adomnia.privacy.scans import (
+    Average,
+    DistinctValues,
+    NonNull,
+    OwnExtreme,
+    People,
+    Rows,
+    SparseIntegers,
+    Total,
+    spread,
+)
 
 AGE = Column("age", Quantity())
 
@@ -51,3 +62,16 @@ def test_aggregates_are_values():
     ]
     assert len(set(aggregates)) == len(aggregates)
     assert Total(AGE, domain) == Total(AGE, Numbers.integers(0, 9), 0)
+
+
+@pytest.mark.parametrize("kind", [np.int64, object])
+def test_a_table_without_its_zeros_is_the_same_table(kind):
+    table = np.array([[0, 3, 0], [2**40, 0, 1]], dtype=kind)
+    kept = SparseIntegers.of(table)
+    assert kept.places.tolist() == [1, 3, 5]
+    assert SparseIntegers.of(kept) is kept
+    again = spread(kept)
+    assert again.dtype == kind
+    assert again.tolist() == table.tolist()
+    assert spread(table) is table
+    assert spread(SparseIntegers.of(np.zeros((), dtype=kind))).tolist() == 0

@@ -14,7 +14,7 @@ from adomnia.privacy.kinds import Quantity, Text
 from adomnia.privacy.polynomials import Polynomial, constant, variable
 from adomnia.privacy.queries import Clip, Query
 from adomnia.privacy.relations import MOST_ROWS, Private
-from adomnia.privacy.scans import Rows, Total, values_of
+from adomnia.privacy.scans import Rows, Total
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.privacy.vectors import LARGEST_ENTRY, MOST_ENTRIES, Variable, Vector
 
@@ -91,9 +91,9 @@ def test_a_vector_has_an_identity_of_its_own():
 
 
 def test_a_vector_looks_at_its_variables():
-    assert values_of(ENDS) == (AGE,)
-    assert values_of(Rows()) == ()
-    assert values_of(Total(AGE, AGE.domain)) == (AGE,)
+    assert ENDS.expressions == (AGE,)
+    assert Rows().expressions == ()
+    assert Total(AGE, AGE.domain).expressions == (AGE,)
     assert Bucket(AGE, AGE.domain, AGE).cells == range(18, 121)
 
 

@@ -11,6 +11,7 @@ from math import inf
 import pyarrow as pa
 import pytest
 
+from adomnia.messages.notes import Note
 from adomnia.messages.texts import write
 from adomnia.plans.columns import KeyColumn
 from adomnia.wire.answers import answer_facts
@@ -68,11 +69,11 @@ def test_a_column_of_nothing_and_columns_of_every_type_are_written():
 
 
 def test_a_header_has_the_facts_unless_they_are_too_long(found):
-    noted = replace(found, notes=(write("Zürich\r\nSet-Cookie: says {with rows=} how many"),))
+    noted = replace(found, notes=(Note(write("Zürich\r\nSet-Cookie: says {with rows=} how many")),))
     header = facts_header(noted, together=True)
     assert header.isascii()
     assert header.isprintable()
     assert json.loads(header) == answer_facts(noted, together=True)
     assert json.loads(header)["notes"] == ["Zürich\r\nSet-Cookie: says with `rows` how many"]
-    long = json.loads(facts_header(replace(found, notes=("x" * 5000,))))
+    long = json.loads(facts_header(replace(found, notes=(Note("x" * 5000),))))
     assert {*answer_facts(found)} - {*long} == {"caps", "notes"}

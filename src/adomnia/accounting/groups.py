@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import singledispatch
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from adomnia.privacy.amounts import EPSILON_UNIT, whole
 from adomnia.privacy.conversions import epsilon_of
@@ -20,9 +21,6 @@ from adomnia.privacy.events import (
 )
 from adomnia.privacy.losses import loss
 
-if TYPE_CHECKING:
-    from fractions import Fraction
-
 Guarantee: TypeAlias = Pure | Concentrated | Approximate
 
 _LARGEST_EPSILON = 5_000  # e**5000 times the smallest delta there is, 1e-300, is far above 1
@@ -37,6 +35,20 @@ def group_privacy(event: Event, size: int) -> Guarantee:
     Pure(epsilon=Fraction(3, 2))
     """
     return _guarantee(event, whole(size, "group_privacy", "size"))
+
+
+def protect_group(epsilon: Fraction, delta: Fraction, size: int) -> tuple[Fraction, Fraction] | None:
+    """The epsilon and delta of a group under a budget of these for one; None where nothing is promised of so many.
+
+    >>> protect_group(Fraction(1, 2), Fraction(0), 3)
+    (Fraction(3, 2), Fraction(0, 1))
+    """
+    try:
+        group = group_privacy(Approximate(epsilon, delta) if delta else Pure(epsilon), size)
+    except ValueError:
+        return None
+    assert not isinstance(group, Concentrated)  # noqa: S101 - as docs/proofs/groups.md says of such guarantees
+    return group.epsilon, group.delta if isinstance(group, Approximate) else Fraction(0)
 
 
 @singledispatch

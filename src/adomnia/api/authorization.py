@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from adomnia.api.services import Services
 
 CSRF = "x-csrf-token"
+ROLE = "role"  # the code of a refusal of whoever has another role
 _SAFE = frozenset({"GET", "HEAD"})
 
 
@@ -50,7 +51,7 @@ def authorize(request: Request, services: Services, roles: Roles) -> Visitor | N
         check_csrf(request, visitor, request.headers.get(CSRF))
     if visitor.role not in roles:
         wanted = " or ".join(sorted(roles))
-        raise Refusal("This route", f"is for the {wanted}", f"sign in as {wanted}", code="role")
+        raise Refusal("This route", f"is for the {wanted}", f"sign in as {wanted}", code=ROLE)
     return visitor
 
 

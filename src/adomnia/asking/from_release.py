@@ -10,11 +10,11 @@ import numpy as np
 
 from adomnia.asking.releasing import find_release, list_releases
 from adomnia.errors import Refusal
-from adomnia.messages.fixes import FROM_RELEASE
-from adomnia.messages.texts import Fix, write
+from adomnia.messages.notes import NoteTemplate
 from adomnia.plans.columns import ValueColumn
 from adomnia.pricing.bills import format_cost
 from adomnia.pricing.findings import cost
+from adomnia.pricing.notes import FREE_RELEASE
 from adomnia.pricing.payment import check_confidence
 from adomnia.pricing.policies import check_named
 from adomnia.pricing.questions import Question
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 _MOST_TRIED = 20  # releases; the newest first
 _STEPS_OF_A_RELEASE = 200  # to read its question
-_SAME_ROWS = "It counts the rows that the release counts: at most {} of a person."
+_SAME_ROWS = NoteTemplate("rows_as_release", "It counts the rows that the release counts: at most {rows} of a person.")
+_FRESH = NoteTemplate("fresh_answer_cost", "A fresh answer as exact as this (within {error:.4g}) would cost {cost}.")
 
 
 @dataclass(frozen=True)
@@ -52,9 +53,8 @@ def answer_from_release(dataset: Dataset, analyst: Analyst, batch: Batch, plan: 
         check_named(analyst.policy, named=True)
         fresh = replace(batch, questions=(Question(batch.questions[0].text, error=free.error),))
         paid = format_cost(cost(fresh.price([plan], dataset.catalog)))
-        told = f"A fresh answer as exact as this (within {free.error:.4g}) would cost {paid}."
         first, *others = free.answer.notes
-        return replace(free.answer, notes=(first, told, *others))
+        return replace(free.answer, notes=(first, _FRESH(error=free.error, cost=paid), *others))
     return free.answer
 
 
@@ -65,9 +65,7 @@ def tell_free_answer(quote: Quote, dataset: Dataset, analyst: str, batch: Batch)
     with suppress(Refusal):
         (plan,) = batch.plans(dataset.catalog)
         free = find_free_answer(dataset, analyst, plan, batch.confidence, most=1)
-        facts = {"name": free.release, "error": f"{free.error:.4g}"}
-        told = write("The release {name} answers it for nothing, within {error}: pass {from_release=True}.", **facts)
-        return replace(quote, notes=(*quote.notes, Fix(told, FROM_RELEASE, **facts)))
+        return replace(quote, notes=(*quote.notes, FREE_RELEASE(release=free.release, error=free.error)))
     return quote
 
 
@@ -108,4 +106,4 @@ def measure_error(answer: DraftAnswer) -> float:
 
 def _tell_rows(answer: DraftAnswer, plan: Plan) -> DraftAnswer:
     rows = plan.relation.rows_per_person
-    return answer if rows <= 1 else replace(answer, notes=(*answer.notes, _SAME_ROWS.format(rows)))
+    return answer if rows <= 1 else replace(answer, notes=(*answer.notes, _SAME_ROWS(rows=rows)))

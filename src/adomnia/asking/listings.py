@@ -11,7 +11,6 @@ from adomnia.methods.signatures import describe_kind
 from adomnia.plans.columns import KeyColumn
 from adomnia.privacy.amounts import show_down
 from adomnia.privacy.kinds import Day, Identity, Moment, Quantity, Text
-from adomnia.privacy.relations import is_public
 from adomnia.releases.model import describe_levels
 from adomnia.releases.tables import AttributeTable
 from adomnia.sql.reading.creating import SCHEMA
@@ -63,7 +62,7 @@ def _list_tables(catalog: Catalog, releases: Sequence[ReleaseEntry]) -> tuple[Ke
         lines.append((table.name, kind, rows, len(table.columns)))
     for view in catalog.views:
         derived = rows_of(view.sql, catalog)
-        rows = None if is_public(derived.relation) else derived.relation.rows_per_person
+        rows = None if derived.relation.is_public else derived.relation.rows_per_person
         lines.append((view.name, "view", rows, len(derived.columns)))
     lines += [(f"{SCHEMA}.{each.name}", "release", None, len(each.attributes)) for each in releases]
     return _columns(("table", "kind", "rows_per_person", "columns"), lines)

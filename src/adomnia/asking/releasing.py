@@ -22,6 +22,7 @@ from adomnia.curator.paying import PaymentRequest, prove
 from adomnia.engines.contract import silent
 from adomnia.errors import AdomniaError, Failure, Refusal
 from adomnia.explaining.balances import warn_account
+from adomnia.messages.notes import NoteTemplate, define_note
 from adomnia.plans.canonical import canonical
 from adomnia.pricing.bills import format_cost
 from adomnia.pricing.findings import cost
@@ -51,6 +52,12 @@ OWNER = "the owner"
 OWN_PREFIX = "release:"  # of those of what an analyst bought
 MOST_OWN = 100  # that are kept for one analyst: a folder may be far larger than what the ledger keeps of it
 _log = logging.getLogger("adomnia.releases")
+
+
+_DATASET_PAYS = define_note(
+    "dataset_pays_release", "The dataset alone pays for a release, because everybody may read it."
+)
+_REFUSED = NoteTemplate("release_would_be_refused", "It would be refused: {refusal}")
 
 
 @dataclass(frozen=True)
@@ -101,12 +108,12 @@ def price_release(
     priced = batch.price(batch.plans(dataset.catalog), dataset.catalog)
     prove(dataset.kernel, priced)
     quote = quote_questions(priced, batch.confidence, together, batch.questions[0].rows)
-    said = ["The dataset alone pays for a release, because everybody may read it."]
+    said = [_DATASET_PAYS]
     try:
         check_maker(maker)
         check_limits(maker, priced)
     except Refusal as refused:
-        said.append(f"It would be refused: {refused}")
+        said.append(_REFUSED(refusal=str(refused)))
     warnings = (*said, *warn_account(dataset.ledger.account(), "the dataset's budget", quote.event))
     return priced[0], replace(quote, warnings=warnings)
 

@@ -11,6 +11,7 @@ from adomnia.asking.sizes import bound_results
 from adomnia.asking.stored_answers import StoredResult, describe_form, mark
 from adomnia.curator.paying import read_record, replay
 from adomnia.errors import Failure, Refusal
+from adomnia.messages.notes import NoteTemplate
 from adomnia.messages.texts import write
 from adomnia.plans.drafts import draft_answer
 from adomnia.version import __version__
@@ -25,12 +26,15 @@ if TYPE_CHECKING:
     from adomnia.plans.drafts import DraftAnswer
     from adomnia.pricing.questions import Priced
 
-_OTHER_CODE = (
-    "Version {} of Ad Omnia gave this answer. This installation computes other numbers from the same measurements, if "
-    "only in their last digits, so the answer is shown as it was given."
+_OTHER_CODE = NoteTemplate(
+    "given_by_other_code",
+    "Version {version} of Ad Omnia gave this answer. This installation computes other numbers from the same "
+    "measurements, if only in their last digits, so the answer is shown as it was given.",
 )
-_OTHER_CATALOG = (
-    "This answer is shown as version {} of Ad Omnia gave it: the catalog means something else by its question now."
+_OTHER_CATALOG = NoteTemplate(
+    "given_under_other_catalog",
+    "This answer is shown as version {version} of Ad Omnia gave it: the catalog means something else by its question "
+    "now.",
 )
 _log = logging.getLogger("adomnia.session")
 
@@ -79,7 +83,7 @@ def replay_answers(priced: Sequence[Priced], stored: StoredAnswer, confidence: f
         if same is not None:
             return same
         shown = [each.show(one.plan, record.version) for each, one in zip(kept, priced, strict=True)]
-        return [mark(draft, _OTHER_CODE.format(record.version)) for draft in shown]
+        return [mark(draft, _OTHER_CODE(version=record.version)) for draft in shown]
 
 
 def recall_stored(stored: StoredAnswer) -> list[DraftAnswer] | None:
@@ -93,7 +97,7 @@ def recall_stored(stored: StoredAnswer) -> list[DraftAnswer] | None:
         return None
     with _fail_if_damaged(stored):
         shown = [StoredResult.from_record(each).show(None, record.version) for each in record.results]
-        return [mark(draft, _OTHER_CATALOG.format(record.version)) for draft in shown]
+        return [mark(draft, _OTHER_CATALOG(version=record.version)) for draft in shown]
 
 
 def _compute(priced: Sequence[Priced], record: Record, confidence: float) -> list[DraftAnswer] | None:

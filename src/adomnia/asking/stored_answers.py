@@ -18,6 +18,7 @@ from zlib import compress, decompress
 import numpy as np
 
 from adomnia.errors import Refusal
+from adomnia.messages.notes import Note, note_of, note_record
 from adomnia.messages.references import Option
 from adomnia.messages.texts import Message, write
 from adomnia.plans.canonical import canonical
@@ -155,7 +156,7 @@ class StoredResult:
         return replace(draft, columns=columns)
 
 
-def mark(draft: DraftAnswer, why: str) -> DraftAnswer:
+def mark(draft: DraftAnswer, why: Note) -> DraftAnswer:
     """The answer with a note before all others that says why it is shown as it was given."""
     return replace(draft, notes=(why, *draft.notes))
 
@@ -192,7 +193,7 @@ def _write_draft(draft: DraftAnswer, columns: list[dict[str, Any]], rows: bytes)
         "columns": columns,
         "rows": _pack(rows),
         "caps": [_write_cap(cap) for cap in draft.caps],
-        "notes": list(draft.notes),
+        "notes": list(map(note_record, draft.notes)),
         "figure": _write_mapping(draft.figure),
         "model": _write_mapping(draft.model),
     }
@@ -219,7 +220,8 @@ def _read_draft(shown: Mapping[str, Any], confidence: float) -> DraftAnswer:
     columns = tuple(_read_column(column, confidence) for column in shown["columns"])
     rows = np.frombuffer(_unpack(shown["rows"]), dtype="<i8").astype(np.intp)
     caps = tuple(_read_cap(**cap) for cap in shown["caps"])
-    return DraftAnswer(columns, rows, confidence, caps, tuple(shown["notes"]), shown["figure"], shown["model"])
+    notes = tuple(map(note_of, shown["notes"]))
+    return DraftAnswer(columns, rows, confidence, caps, notes, shown["figure"], shown["model"])
 
 
 def _describe_column(column: KeyColumn | ValueColumn) -> dict[str, Any]:

@@ -15,8 +15,8 @@ from adomnia.cli.options import AnswerFormat
 from adomnia.errors import Refusal
 from adomnia.explaining.explanations import is_explain
 from adomnia.figures.files import check_file
+from adomnia.messages.notes import show_notes
 from adomnia.messages.surfaces import Surface
-from adomnia.messages.texts import show_all
 from adomnia.plans.columns import KeyColumn, name_ends
 from adomnia.pricing.bills import format_cost
 from adomnia.privacy.events import to_record
@@ -39,7 +39,7 @@ def print_answer(
     answer: Answer, form: AnswerFormat, mock: bool = False, surface: Surface = Surface.COMMAND_LINE
 ) -> None:
     """Print an answer in the form that was chosen, its notes in the words of the surface."""
-    answer = replace(answer, notes=show_all(answer.notes, surface))
+    answer = replace(answer, notes=show_notes(answer.notes, surface))
     {AnswerFormat.TABLE: print_table, AnswerFormat.JSON: print_json, AnswerFormat.CSV: print_csv}[form](answer, mock)
 
 
@@ -52,7 +52,7 @@ def check_picture(file: Path, text: str) -> None:
 
 def write_picture(answer: Answer, file: Path, surface: Surface = Surface.COMMAND_LINE) -> None:
     """Draw an answer into a file, its notes in the words of the surface."""
-    written = replace(answer, notes=show_all(answer.notes, surface)).plot(file)
+    written = replace(answer, notes=show_notes(answer.notes, surface)).plot(file)
     typer.echo(printable(f"Wrote {written}."), err=True)
 
 

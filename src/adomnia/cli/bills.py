@@ -6,8 +6,8 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from adomnia.cli import pages
+from adomnia.messages.notes import show_notes
 from adomnia.messages.surfaces import Surface
-from adomnia.messages.texts import show_all
 from adomnia.pricing.bills import error_table, measurement_table, noise_in_words, quote_notes
 from adomnia.privacy.events import to_record
 
@@ -29,7 +29,7 @@ def print_quote(quote: Quote, *, json: bool, surface: Surface = Surface.COMMAND_
 
 def in_words(quote: Quote, surface: Surface) -> Quote:
     """The bill, with its sentences in the words of a surface."""
-    vacuous, notes, warnings = (show_all(each, surface) for each in (quote.vacuous, quote.notes, quote.warnings))
+    vacuous, notes, warnings = (show_notes(each, surface) for each in (quote.vacuous, quote.notes, quote.warnings))
     return replace(quote, vacuous=vacuous, notes=notes, warnings=warnings)
 
 

@@ -11,10 +11,9 @@ from starlette.responses import Response
 from adomnia.api.actions.releases import SCHEMA, list_columns, list_releases
 from adomnia.api.encoding import encode_json
 from adomnia.api.free_work import ask_free
+from adomnia.explaining.sql_text import list_functions
 from adomnia.methods.registry import METHODS
 from adomnia.methods.signatures import describe_kind
-from adomnia.sql.values.aggregates import AGGREGATES
-from adomnia.sql.values.functions import NAMES
 from adomnia.wire.catalogs import CatalogReply
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ def list_words(catalog: Catalog, releases: Iterable[ReleaseEntry] = ()) -> dict[
     return {
         "dataset": catalog.name,
         "tables": [*map(_table, told["tables"]), *map(_view, told["views"]), *map(_release, releases)],
-        "functions": _functions(),
+        "functions": [{"name": name, "kind": kind} for name, kind in list_functions()],
         "methods": [_method(method) for method in METHODS.values()],
     }
 
@@ -76,14 +75,6 @@ def _note(column: dict[str, Any]) -> str:
         return "the person"
     lower, upper = column.get("lower"), column.get("upper")
     return "" if lower is None or upper is None else f"{lower} to {upper}"
-
-
-def _functions() -> list[dict[str, str]]:
-    aggregates = {aggregate.name for aggregate in AGGREGATES.values()}
-    return [
-        *({"name": name, "kind": "aggregate"} for name in sorted(aggregates)),
-        *({"name": name, "kind": "function"} for name in sorted(NAMES - aggregates)),
-    ]
 
 
 def _method(method: Method) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import RedirectResponse, Response
 
 from adomnia import errors
-from adomnia.api.authorization import AuthorizedRoute
+from adomnia.api.authorization import ROLE, AuthorizedRoute
 from adomnia.api.problems import headers_of, status_of
 from adomnia.console.rendering import HTML, Page, render
 from adomnia.errors import Failure, Refusal
@@ -29,7 +29,8 @@ def tell(error: Problem) -> str:
         return str(error)
     told = errors.render(error, Surface.PAGE)
     fix = f"{told.fix[:1].upper()}{told.fix[1:]}" + ("" if told.fix.endswith("?") else ".")
-    return f"{told.what} {told.why}. {fix}".replace("This route", "This page")
+    what = "This page" if told.code == ROLE else told.what
+    return f"{what} {told.why}. {fix}"
 
 
 def render_problem_page(error: Problem, path: str = "") -> Response:

@@ -12,7 +12,6 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.curator.estimating import round_to_grid
 from adomnia.curator.kernel import Kernel
 from adomnia.curator.measurements import Record
 from adomnia.curator.paying import PaymentRequest, keep, reserve
@@ -30,7 +29,7 @@ from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private
 from adomnia.privacy.scans import Histogram, Total
 from adomnia.privacy.sensitivity import Sensitivity
-from adomnia.privacy.transforms.estimates import furthest_step
+from adomnia.privacy.transforms.estimates import furthest_step, round_to_grid
 from adomnia.statistics.contract import Measure, Measured
 from adomnia.statistics.quantile import Quantile
 from adomnia.statistics.sum import Sum

@@ -9,18 +9,15 @@ from typing import Protocol
 import numpy as np
 
 from adomnia.catalog.model import Catalog
-from adomnia.curator.combining import combine
 from adomnia.curator.discovery import discover_keys
 from adomnia.curator.measurements import Record
-from adomnia.curator.scoring import SparseCounts, score
 from adomnia.engines.check import (
+    Proved,
     Reading,
     check_cells_of_blocks,
     check_histogram,
     check_statement,
-    combine_sensitivity,
-    distance_sensitivity,
-    estimate_sensitivity,
+    transform_sensitivity,
 )
 from adomnia.engines.contract import Engine, Statement
 from adomnia.mechanisms.histograms import SecretHistogram
@@ -30,11 +27,8 @@ from adomnia.plans.undeclared import KeyDiscovery, Values
 from adomnia.privacy.events import Composed, Event, Price
 from adomnia.privacy.losses import covers
 from adomnia.privacy.queries import Query
-from adomnia.privacy.scans import Histogram
+from adomnia.privacy.scans import Exact, SparseIntegers
 from adomnia.privacy.sensitivity import Sensitivity
-from adomnia.privacy.transforms.distances import Distances
-from adomnia.privacy.transforms.estimates import BlockEstimates
-from adomnia.privacy.transforms.matrices import Combination
 from adomnia.statistics.contract import Measure, Measured, Result, Round, Statistic, Steps
 from adomnia.work import spend
 
@@ -78,45 +72,59 @@ class Statements:
 
     def __init__(self, engine: Engine, catalog: Catalog) -> None:
         self._engine, self._catalog = engine, catalog
-        self._proved: dict[tuple[Query, ...], Statement] = {}
-        self._moved: dict[Query, Sensitivity] = {}  # by one person, as the texts say
+        self._rendered: dict[tuple[tuple[Query, ...], bool], Statement] = {}
+        self._moved: dict[tuple[Query, bool], Proved] = {}  # by one person, as the texts say
+        self._proved: set[Query] = set()
         self._wholes: dict[Query, str] = {}
         self._histograms: dict[Statement, tuple[Sensitivity, tuple[range, ...], Reading]] = {}
 
     def of(self, queries: Iterable[Query]) -> list[tuple[tuple[Query, ...], Statement]]:
-        """One statement for all queries of the same rows and keys, no data read. An error where one is not proved."""
-        batches: dict[object, list[Query]] = {}
+        """The inner queries of all, those of the same rows and keys with one statement; an error if one is not proved.
+
+        No data is read.
+        """
+        batches: dict[object, dict[Query, bool]] = {}
         wanted = tuple(dict.fromkeys(queries))
-        for query in dict.fromkeys(part for each in wanted for part in each.parts):
-            batches.setdefault(query.scan, []).append(query)
-        found = [(batch, self._statement(batch)) for batch in map(tuple, batches.values())]
         for query in wanted:
-            if isinstance(query.aggregate, Distances):
-                _demand(distance_sensitivity([self._moved[part] for part in query.parts], query.aggregate), query)
+            for inner in query.inner:
+                alone = inner if query.by_block else None
+                batches.setdefault((alone, inner.scan), {})[inner] = query.by_block
+        found = [(tuple(batch), self._statement(tuple(batch), all(batch.values()))) for batch in batches.values()]
+        for query in wanted:
+            self._prove(query)
         return found
 
-    def _statement(self, batch: tuple[Query, ...]) -> Statement:
-        if batch not in self._proved:
-            statement = self._engine.render(tuple(query.inner for query in batch))
-            spend(len(statement.text) // _CHARACTERS_OF_A_STEP)
-            for query, derived in zip(batch, self._derived(statement, batch), strict=True):
-                _demand(derived, query)
-                self._moved[query] = derived
-            self._proved[batch] = statement
-        return self._proved[batch]
+    def _prove(self, query: Query) -> None:
+        """An error where the texts do not say that one person moves it as little as planned."""
+        if query not in self._proved:
+            moved = [self._moved[inner, query.by_block] for inner in query.inner]
+            if not _within(transform_sensitivity(query.aggregate, moved), query.sensitivity()):
+                raise ValueError("The statement's own sensitivity is above the planned one.")
+            self._proved.add(query)
 
-    def _derived(self, statement: Statement, batch: tuple[Query, ...]) -> tuple[Sensitivity, ...]:
+    def _statement(self, batch: tuple[Query, ...], by_block: bool) -> Statement:
+        if (batch, by_block) not in self._rendered:
+            statement = self._engine.render(batch)
+            spend(len(statement.text) // _CHARACTERS_OF_A_STEP)
+            for query, derived in zip(batch, self._derive(statement, batch, by_block), strict=True):
+                self._moved[query, by_block] = derived
+            self._rendered[batch, by_block] = statement
+        return self._rendered[batch, by_block]
+
+    def _derive(self, statement: Statement, batch: tuple[Query, ...], by_block: bool) -> tuple[Proved, ...]:
         query = batch[0]
-        counted = query.aggregate
-        if isinstance(counted, BlockEstimates):  # alone in its statement
+        if by_block:
             cells = check_cells_of_blocks(statement, self._catalog, self._engine.dialect)
-            if cells != query.inner.provable:
+            if cells != query.provable:
                 raise ValueError("The statement is of other blocks than the planned ones.")
-            return (estimate_sensitivity(counted),)
-        if not isinstance(counted, Histogram):
-            columns = tuple(each.columns for each in batch)
-            found = check_statement(statement, self._catalog, self._engine.dialect, query.provable, columns)
-            return tuple(_combine_derived(moved, each) for moved, each in zip(found, batch, strict=True))
+            return (cells,)
+        if query.form == "histogram":
+            return (self._derive_histogram(statement, query),)
+        columns = tuple(each.columns for each in batch)
+        return check_statement(statement, self._catalog, self._engine.dialect, query.provable, columns)
+
+    def _derive_histogram(self, statement: Statement, query: Query) -> Sensitivity:
+        counted = query.histogram
         if statement not in self._histograms:  # of which several quantiles may be asked
             self._histograms[statement] = check_histogram(statement, self._catalog, self._engine.dialect)
         moved, cells, reading = self._histograms[statement]
@@ -125,7 +133,7 @@ class Statements:
         planned = Reading(counted.domain.grid_lower, counted.shift, counted.buckets, whole)
         if (reading, cells[:-1], len(cells[-1])) != (planned, query.provable, counted.values):
             raise ValueError("The statement reads another histogram than the planned one.")
-        return (moved,)
+        return moved
 
 
 class Executor:
@@ -135,7 +143,7 @@ class Executor:
         self.record = Record()
         self._engine, self._statements, self._reserved, self._bits = engine, statements, reserved, bits
         self._events: list[Event] = []
-        self._tables: dict[Query, SparseCounts] = {}  # exact ones, which nobody sees but the scores of choices
+        self._kept: dict[Query, SparseIntegers] = {}  # exact ones, of which later rounds choose again
 
     def measure(self, measures: Round) -> tuple[Measured, ...]:
         self._spend(each.mechanism.event(each.query.sensitivity()) for each in measures)
@@ -146,26 +154,16 @@ class Executor:
         return measured
 
     def _answer(self, queries: Iterable[Query]) -> dict[Query, Integers]:
-        """The exact answers. Tables that are compared with guesses are compared again in later rounds, and kept."""
+        """The exact answers. What later rounds compute others from is kept."""
         wanted = tuple(queries)
-        compared = {part for query in wanted if isinstance(query.aggregate, Distances) for part in query.parts}
-        exact: dict[Query, Integers] = {}
+        recurring = {inner for query in wanted if query.recurs for inner in query.inner}
+        found: dict[Query, Exact] = {}
         for batch, statement in self._statements.of(wanted):
-            if all(query in self._tables for query in batch):
-                continue
-            found = self._engine.run(statement, tuple(query.inner for query in batch))
-            for query, values in zip(batch, found, strict=True):
-                if query in compared:
-                    self._tables[query] = SparseCounts.of(values)
-                else:
-                    exact[query] = combine(query, values)
-        for query in wanted:
-            if isinstance(query.aggregate, Distances):
-                tables = [self._tables[part] for part in query.parts]
-                exact[query] = score(query.aggregate, tables, query.largest)
-            elif query not in exact:
-                exact[query] = self._tables[query].spread(query.shape)
-        return exact
+            if not all(query in self._kept for query in batch):
+                found.update(zip(batch, self._engine.run(statement, batch), strict=True))
+        self._kept |= {query: SparseIntegers.of(found[query]) for query in recurring if query in found}
+        found |= self._kept
+        return {query: query.apply([found[inner] for inner in query.inner]) for query in wanted}
 
     def find(self, finding: KeyDiscovery) -> tuple[Values, ...]:
         self._spend([finding.threshold.event(finding.query.sensitivity())])
@@ -192,8 +190,8 @@ class Executor:
 
     def _read(self, query: Query, buckets: Sequence[int] | None) -> Integers:
         wanted = None if buckets is None else tuple(buckets)
-        aggregate = replace(query.aggregate, buckets=wanted)  # type: ignore[arg-type]  # of a histogram
-        ((batch, statement),) = self._statements.of([replace(query, aggregate=aggregate)])
+        asked = replace(query, aggregate=replace(query.histogram, buckets=wanted))
+        ((batch, statement),) = self._statements.of([asked])
         return self._engine.run(statement, batch)[0]
 
 
@@ -203,16 +201,6 @@ def _check_forms(measures: Round) -> None:
         if measure.mechanism.reads != measure.query.form:
             kind, form = type(measure.mechanism).__name__, measure.query.form
             raise ValueError(f"{kind} opens answers that are {measure.mechanism.reads}, got {form}.")
-
-
-def _combine_derived(counts: Sensitivity, query: Query) -> Sensitivity:
-    """What the text says of a query, after what is done to the counts of combinations outside of it."""
-    return combine_sensitivity(counts, query.aggregate) if isinstance(query.aggregate, Combination) else counts
-
-
-def _demand(derived: Sensitivity, query: Query) -> None:
-    if not _within(derived, query.sensitivity()):
-        raise ValueError("The statement's own sensitivity is above the planned one.")
 
 
 def _within(derived: Sensitivity, planned: Sensitivity) -> bool:

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from adomnia.errors import Refusal
+from adomnia.messages.notes import Note, NoteTemplate
 from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT, show_down, show_up
 
 if TYPE_CHECKING:
@@ -52,7 +53,19 @@ def say_left(account: Filter) -> str:
     return f"{rho}{delta}: {question}" if rho else question
 
 
-def warn(personal: Filter, dataset: Filter, event: Event, lifetime: Filter | None = None) -> tuple[str, ...]:
+WOULD_BE_REFUSED = NoteTemplate("would_be_refused", "A new answer would be refused: for {whose} it {why}. Fix: {fix}.")
+_NOTHING_LEFT = NoteTemplate("nothing_left", "After this question nothing is left of {whose}.")
+_RHO_FROM_NOW = NoteTemplate(
+    "rho_from_now",
+    "After this question {whose} adds up rho and no longer epsilon: a question at epsilon e then costs rho e^2 / 2. "
+    "Left: {left}.",
+)
+_EPSILON_FROM_NOW = NoteTemplate(
+    "epsilon_from_now", "After this question {whose} adds up epsilon alone: {end}. Left: {left}."
+)
+
+
+def warn(personal: Filter, dataset: Filter, event: Event, lifetime: Filter | None = None) -> tuple[Note, ...]:
     """What whoever pays for an event should know before, of their own budget, the dataset's, and one that it shares."""
     shared = () if lifetime is None else warn_account(lifetime, "the lifetime budget shared with other datasets", event)
     return (
@@ -62,23 +75,22 @@ def warn(personal: Filter, dataset: Filter, event: Event, lifetime: Filter | Non
     )
 
 
-def warn_account(account: Filter, whose: str, event: Event) -> Iterator[str]:
+def warn_account(account: Filter, whose: str, event: Event) -> Iterator[Note]:
     """The same of one account."""
     try:
         paid = account.after(event)
     except Refusal as refusal:
-        yield f"A new answer would be refused: for {whose} it {refusal.why}. Fix: {refusal.fix}."
+        yield WOULD_BE_REFUSED(whose=whose, why=refusal.why, fix=refusal.fix)
         return
     before, after = account.left(), paid.left()
     if not after.epsilon and not after.rho:
-        yield f"After this question nothing is left of {whose}."
+        yield _NOTHING_LEFT(whose=whose)
     elif before.epsilon and not after.epsilon:
-        how = "a question at epsilon e then costs rho e^2 / 2"
-        yield f"After this question {whose} adds up rho and no longer epsilon: {how}. Left: {say_left(paid)}."
+        yield _RHO_FROM_NOW(whose=whose, left=say_left(paid))
     elif before.rho and not after.rho:
         how = "many small questions then cost the sum of their epsilons"
         end = f"nothing can be paid in rho any more, and {how}" if account.budget.approximate else how
-        yield f"After this question {whose} adds up epsilon alone: {end}. Left: {say_left(paid)}."
+        yield _EPSILON_FROM_NOW(whose=whose, end=end, left=say_left(paid))
 
 
 def _beyond(account: Filter) -> str:

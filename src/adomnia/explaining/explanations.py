@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from adomnia.explaining.reasons import reason_tree
 from adomnia.explaining.tree import Node
+from adomnia.messages.notes import Note
 from adomnia.plans.descriptions import describe_key, describe_set, describe_term
 from adomnia.plans.formulas import Term, statistics_of
 from adomnia.plans.plan import Plan
@@ -49,7 +50,7 @@ def without_explain(text: str) -> str:
     return text[:start] + " " * (end - start) + text[end:]
 
 
-def explain(meaning: Plan | PublicRows, quoted: Quote | None = None, notes: Sequence[str] = ()) -> Node:
+def explain(meaning: Plan | PublicRows, quoted: Quote | None = None, notes: Sequence[Note] = ()) -> Node:
     """Explain a question as a tree; without a quote it says nothing about prices, and has the notes that are given."""
     if isinstance(meaning, PublicRows):
         return Node("Rows of public tables, exact and free", (reason_tree(meaning.rows.source),))

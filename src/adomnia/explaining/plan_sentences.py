@@ -10,8 +10,8 @@ from adomnia.plans.formulas import Formula, Grouping, Keyed, WindowFunction
 from adomnia.plans.words import term_in_words
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.keys import Bucket, is_open
-from adomnia.privacy.relations import Join, Lookup, Named, PerPerson, Private, Public, Union, Where, has_blocks
-from adomnia.privacy.scans import Aggregate, NonNull, People, Rows
+from adomnia.privacy.relations import Named, PerPerson, Private, Public, Where
+from adomnia.privacy.scans import NonNull, People, Rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from adomnia.plans.formulas import Term
     from adomnia.plans.plan import Output, Plan
     from adomnia.privacy.keys import Key
+    from adomnia.privacy.queries import Aggregate
     from adomnia.privacy.relations import Relation
     from adomnia.statistics.contract import Statistic
 
@@ -157,14 +158,9 @@ def _list_tables(relation: Relation) -> Iterator[str]:
     match relation:
         case Private(name=name) | Public(name=name) | Named(source=Private() | Public(), name=name):
             yield name
-        case Join(left=left, right=right) | Lookup(left=left, right=right):
-            yield from _list_tables(left)
-            yield from _list_tables(right)
-        case Union(parts=parts):
-            for part in parts:
-                yield from _list_tables(part)
         case _:
-            yield from _list_tables(relation.source)
+            for source in relation.sources:
+                yield from _list_tables(source)
 
 
 def _read_choice(plan: Plan) -> Iterator[Piece]:
@@ -184,7 +180,7 @@ def _read_people(relation: Relation, by_row: bool) -> Iterator[Piece]:
         yield Piece("Each row is protected by itself.")
     elif isinstance(relation, PerPerson):
         yield Piece("The rows of each person are made one first.")
-    elif has_blocks(relation):
+    elif relation.has_blocks:
         yield Piece("The rows of each block of people are made one first.")
     elif rows == 1:
         yield Piece("One row a person.")

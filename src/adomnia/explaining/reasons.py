@@ -14,7 +14,6 @@ from adomnia.privacy.relations import (
     Public,
     PublicGroups,
     Relation,
-    Select,
     Union,
     Where,
 )
@@ -50,15 +49,9 @@ def _times(relation: Relation) -> str:
 
 def _parts(relation: Relation) -> tuple[Relation, ...]:
     match relation:
-        case Join(left=left, right=right) | Lookup(left=left, right=right):
-            return (left, right)
-        case Union(parts=parts):
-            return parts
-        case Where() | Select() | PerPerson() | PerBlock() | PublicGroups():
-            return (relation.source,)
-        case Named(source=source) if not isinstance(source, Private | Public):
-            return (source,)
-    return ()
+        case Named(source=Private() | Public()):
+            return ()
+    return relation.sources
 
 
 def _what(relation: Relation) -> str:  # noqa: PLR0911 - one for each node
@@ -81,7 +74,7 @@ def _what(relation: Relation) -> str:  # noqa: PLR0911 - one for each node
         case PerPerson(keys=keys, outputs=outputs):
             by = ", ".join(["person", *(describe(key.value) for key in keys)])
             return f"{', '.join(describe_own(output.aggregate) for output in outputs) or 'one row'} by {by}"
-    return f"select {', '.join(output.name for output in relation.outputs)}"
+    return f"select {', '.join(column.name for column in relation.columns)}"
 
 
 def _why(relation: Relation) -> str:  # noqa: PLR0911 - one for each node

@@ -12,6 +12,7 @@ from adomnia.tables import show_plainly
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from adomnia.messages.notes import Note
     from adomnia.tables import TextTable
 
 Kind: TypeAlias = Literal["text", "number", "time"]
@@ -78,7 +79,7 @@ class Drawable:
     confidence: float
     table: TextTable
     figure: Mapping[str, Any] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def rows(self) -> int:

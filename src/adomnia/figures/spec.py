@@ -38,7 +38,7 @@ _INTERVALS = {
     "population": "intervals about the population",
     "credible": "credible intervals",
 }
-_VACUOUS = "says almost nothing"
+_VACUOUS = "says_nothing"  # the code of a note
 MOST_ROWS = 40
 _LONGEST_TEXT = 60  # characters of a cell
 
@@ -120,7 +120,7 @@ def _sentences(drawable: Drawable, rows: DrawnRows) -> Iterator[str]:
     if not layout.axis.values:
         yield "No rows."
     yield from rows.remarks
-    yield from (note for note in drawable.notes if _VACUOUS in note)
+    yield from (note for note in drawable.notes if note.code == _VACUOUS)
 
 
 def _name_intervals(rows: DrawnRows) -> str:

@@ -43,8 +43,8 @@ from adomnia.noise import Bits, Integers, add, discrete_gaussian, discrete_lapla
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Concentrated, Price, Pure
 from adomnia.privacy.kinds import LATER
-from adomnia.privacy.queries import Form, Query
-from adomnia.privacy.scans import Histogram
+from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Form, Histogram
 from adomnia.privacy.sensitivity import Sensitivity
 
 Counting: TypeAlias = DiscreteLaplace | DiscreteGaussian

@@ -10,7 +10,8 @@ from adomnia.mechanisms.interval import Interval
 from adomnia.mechanisms.secret import Secret
 from adomnia.noise import Bits, Integers
 from adomnia.privacy.events import Approximate, Event, Price
-from adomnia.privacy.queries import Form, Query
+from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Form
 from adomnia.privacy.sensitivity import Sensitivity
 
 PriceKind: TypeAlias = type[Price] | type[Approximate]

@@ -15,8 +15,8 @@ from adomnia.mechanisms.histograms import SecretHistogram
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.noise import Bits, Integers
 from adomnia.privacy.events import Concentrated, Price, Pure
-from adomnia.privacy.queries import Form, Query
-from adomnia.privacy.scans import Histogram
+from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Form, Histogram
 from adomnia.privacy.sensitivity import Sensitivity
 
 Counting: TypeAlias = DiscreteLaplace | DiscreteGaussian

@@ -13,7 +13,8 @@ from adomnia.noise import Bits, Integers, weighted_choice
 from adomnia.privacy.amounts import positive
 from adomnia.privacy.enclosures import sqrt_down
 from adomnia.privacy.events import BoundedRange, Concentrated, Price, Pure
-from adomnia.privacy.queries import Form, Query
+from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Form
 from adomnia.privacy.sensitivity import Sensitivity
 
 

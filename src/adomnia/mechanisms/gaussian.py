@@ -16,7 +16,8 @@ from adomnia.noise import Bits, Integers, add, discrete_gaussian, gaussian_varia
 from adomnia.privacy.amounts import DELTA_UNIT, Number, positive, round_up, show_up, whole
 from adomnia.privacy.enclosures import sqrt_up
 from adomnia.privacy.events import Approximate, Concentrated, Price
-from adomnia.privacy.queries import Form, Query
+from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Form
 from adomnia.privacy.sensitivity import Sensitivity
 
 _SUMMED_DEVIATION = 2048

@@ -16,8 +16,8 @@ from adomnia.mechanisms.round_numbers import RoundNumbers
 from adomnia.noise import Bits, Integers
 from adomnia.privacy.events import Concentrated, Price, Pure
 from adomnia.privacy.kinds import LATER
-from adomnia.privacy.queries import Form, Query
-from adomnia.privacy.scans import Histogram
+from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Form, Histogram
 from adomnia.privacy.sensitivity import Sensitivity
 
 Law: TypeAlias = Callable[[Fraction, Fraction, int], Quantiles]  # the choice at a share of so many rows, on a level

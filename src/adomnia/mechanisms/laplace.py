@@ -15,7 +15,8 @@ from adomnia.noise import Bits, Integers, add, discrete_laplace, laplace_scale
 from adomnia.privacy.amounts import show_up
 from adomnia.privacy.events import Price, Pure
 from adomnia.privacy.hashing import hashed_once
-from adomnia.privacy.queries import Form, Query
+from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Form
 from adomnia.privacy.sensitivity import Sensitivity
 
 _LARGEST_RATE = 500.0  # beyond it no noise is ever seen, and squares leave the range of doubles

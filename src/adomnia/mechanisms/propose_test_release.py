@@ -18,8 +18,8 @@ from adomnia.noise.discrete import NotDrawableError
 from adomnia.privacy.amounts import DELTA_UNIT, whole
 from adomnia.privacy.enclosures import exp_down, exp_up, sqrt_down
 from adomnia.privacy.events import Approximate, Concentrated
-from adomnia.privacy.queries import Form, Query
-from adomnia.privacy.scans import Proposal
+from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Form, Proposal
 from adomnia.privacy.sensitivity import Sensitivity
 
 _DIGITS = 100  # rounding in this place never moves a threshold: no delta is below 1e-30

@@ -19,8 +19,8 @@ from adomnia.privacy.amounts import positive
 from adomnia.privacy.enclosures import sqrt_down
 from adomnia.privacy.events import BoundedRange, Concentrated, Price, Pure
 from adomnia.privacy.kinds import LATER
-from adomnia.privacy.queries import Form, Query
-from adomnia.privacy.scans import Histogram
+from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Form, Histogram
 from adomnia.privacy.sensitivity import Sensitivity
 
 FINEST_SHARE = 1000  # the greatest denominator of a share

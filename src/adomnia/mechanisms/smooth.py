@@ -22,8 +22,8 @@ from adomnia.noise import Bits, Integers, round_cauchy, round_laplace, round_stu
 from adomnia.privacy.amounts import DELTA_UNIT
 from adomnia.privacy.enclosures import exp_up, sqrt_down
 from adomnia.privacy.events import AnyPrice, Approximate, Concentrated, Event, Pure
-from adomnia.privacy.queries import Form, Query
-from adomnia.privacy.scans import Histogram
+from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Form, Histogram
 from adomnia.privacy.sensitivity import Sensitivity
 
 

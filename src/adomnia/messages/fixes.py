@@ -5,7 +5,6 @@ from adomnia.messages.texts import Fix
 ADD_DELTA = "add_delta"
 ASK_FIRST = "ask_first"  # sql: a question whose answer is needed
 ASK_RELEASE = "ask_release"  # the question is about a release
-FROM_RELEASE = "from_release"  # name: of a release that answers it, within error
 PAY = "pay"  # an amount of a currency
 RENAME = "rename"  # name: what was probably meant; otherwise: as of what is told
 TELL = "tell"  # otherwise: what there is, as a sentence, which is no command

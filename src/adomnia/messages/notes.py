@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import isfinite
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
-from adomnia.messages.surfaces import Surface
-from adomnia.messages.texts import Message, show
+from adomnia.messages.texts import Message, names_reference, refer, show
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Self
 
-    from adomnia.messages.references import Reference
+    from adomnia.messages.surfaces import Surface
     from adomnia.messages.texts import Fact, Part
 
 TEMPLATES: dict[str, NoteTemplate] = {}
@@ -42,19 +41,19 @@ class Note(Message):
 
 @dataclass(frozen=True)
 class NoteTemplate:
-    """The sentence of a code. In it `{name}` is a fact or a reference, `{name:,}` in a format, `{name:s}` a plural's s.
+    """The sentence of a code. In it `{name}` is a fact, `{name:,}` one in a format, `{name:s}` the s of its plural.
 
-    >>> from adomnia.messages.references import Option
-    >>> free = NoteTemplate("doctest_free", "{rows:,} row{rows:s}, free: pass {mock}.", {"mock": Option("mock", True)})
+    Options and calls stand between braces as Python has them, as in `write`.
+
+    >>> free = NoteTemplate("doctest_free", "{rows:,} row{rows:s}, free: pass {from_release=True}.")
     >>> print(free(rows=1_000))
-    1,000 rows, free: pass mock=True.
+    1,000 rows, free: pass from_release=True.
     >>> free(rows=1_000).code, TEMPLATES.pop("doctest_free") is free
     ('doctest_free', True)
     """
 
     code: str
     text: str
-    references: Mapping[str, Reference] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if TEMPLATES.setdefault(self.code, self) != self:
@@ -68,7 +67,7 @@ class NoteTemplate:
         for text, name, form, _ in Formatter().parse(self.text):
             yield text
             if name is not None:
-                yield self.references[name] if name in self.references else _write_fact(facts[name], form or "")
+                yield refer(name) if names_reference(name) else _write_fact(facts[name], form or "")
 
 
 def define_note(code: str, text: str) -> Note:
@@ -82,10 +81,15 @@ def _write_fact(fact: Fact, form: str) -> str:
     return ", ".join(fact) if isinstance(fact, list) else fact if isinstance(fact, Message) else format(fact, form)
 
 
-def note_record(note: Note, surface: Surface = Surface.PYTHON) -> dict[str, Any]:
-    """A note as plain data, its sentence in the words of a surface."""
+def show_notes(notes: Iterable[Note], surface: Surface) -> tuple[Note, ...]:
+    """Notes in the words of a surface."""
+    return tuple(Note(show(note, surface), note.code, **note.facts) for note in notes)
+
+
+def note_record(note: Note) -> dict[str, Any]:
+    """A note as plain data, in Python's words."""
     facts = {name: _bound(fact) for name, fact in note.facts.items()}
-    return {"code": note.code, "says": show(note, surface), "facts": facts}
+    return {"code": note.code, "says": str(note), "facts": facts}
 
 
 def _bound(fact: Fact) -> Fact:
@@ -96,12 +100,3 @@ def _bound(fact: Fact) -> Fact:
 def note_of(record: str | Mapping[str, Any]) -> Note:
     """The note that `note_record` wrote, in its words; a text is a note of which nothing else is known."""
     return Note(record) if isinstance(record, str) else Note(record["says"], record["code"], **record["facts"])
-
-
-def read_note(record: Mapping[str, Any]) -> Note:
-    """The note by its code and facts, in Python's words; by its sentence where no template has that code."""
-    template = TEMPLATES.get(record["code"])
-    try:
-        return note_of(record) if template is None else template(**record["facts"])
-    except (KeyError, TypeError, ValueError):  # another version's template has other facts
-        return note_of(record)

@@ -77,12 +77,17 @@ def write(template: str, /, **facts: str | int | Reference) -> Message:
     for text, name, *_ in Formatter().parse(template):
         parts.append(text)
         if name is not None:
-            fact = facts[name] if name in facts else _refer(name)
+            fact = refer(name) if names_reference(name) else facts[name]
             parts.append(str(fact) if isinstance(fact, int) else fact)
     return Message(*parts)
 
 
-def _refer(written: str) -> Reference:
+def names_reference(written: str) -> bool:
+    """Whether what stands between braces is no fact."""
+    return "=" in written or written.endswith("()")
+
+
+def refer(written: str) -> Reference:
     """What is named between braces: an option, `rows=1000`, that it is given, `with rows=`, or a call, `sql()`."""
     if written.endswith("()"):
         return SessionCall(written.removesuffix("()"))

@@ -15,9 +15,9 @@ from adomnia.privacy.events import Composed, Price
 from adomnia.privacy.expressions import Expression, call
 from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.keys import Bucket, Key, key_cells
-from adomnia.privacy.queries import Query
+from adomnia.privacy.queries import Aggregate, Query
 from adomnia.privacy.relations import Relation, Where
-from adomnia.privacy.scans import Aggregate, Rows
+from adomnia.privacy.scans import Rows
 from adomnia.statistics.contract import Measure, Measured, ResultTable, Round, Steps
 
 

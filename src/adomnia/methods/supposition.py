@@ -19,7 +19,8 @@ from adomnia.privacy.events import Price
 from adomnia.privacy.expressions import Call, Expression, Literal
 from adomnia.privacy.keys import AnyKey, Bucket
 from adomnia.privacy.polynomials import Polynomial
-from adomnia.privacy.scans import Aggregate, Histogram, Total
+from adomnia.privacy.queries import Aggregate
+from adomnia.privacy.scans import Histogram, Total
 from adomnia.privacy.transforms.estimates import BlockEstimates
 from adomnia.privacy.transforms.matrices import Combination
 from adomnia.privacy.vectors import Vector

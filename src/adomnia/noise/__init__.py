@@ -9,9 +9,10 @@ from adomnia.noise.discrete import (
     geometric,
     laplace_scale,
 )
-from adomnia.noise.integers import Integers, add, describe_array, is_integers
+from adomnia.noise.integers import add, describe_array, is_integers
 from adomnia.noise.rounded import round_cauchy, round_laplace, round_student
 from adomnia.noise.uniform import draw_below
+from adomnia.privacy.scans import Integers
 
 __all__ = [
     "Bits",

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from adomnia.noise.integers import Integers
+from adomnia.privacy.scans import Integers
 
 Generator: TypeAlias = np.random.Generator
 

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from adomnia.errors import Failure
 from adomnia.noise.bits import Bits
-from adomnia.noise.integers import Integers
 from adomnia.noise.table import CumulativeTable
 from adomnia.noise.uniform import Uniform, draw_below, is_below_exp
 from adomnia.privacy.amounts import Number, positive
+from adomnia.privacy.scans import Integers
 
 Shape = tuple[int, ...]
 

@@ -1,11 +1,8 @@
 """The integers that noise is added to: 64-bit where a static bound allows, Python's own otherwise."""
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
-Integers: TypeAlias = NDArray[np.int64] | NDArray[np.object_]
+from adomnia.privacy.scans import Integers
 
 
 def is_integers(array: object) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from fractions import Fraction
+from math import prod
 
 from adomnia.plans.formulas import DATE, Formula, Grouping, Keyed, Order, Term, WindowFunction
 from adomnia.plans.plan import Choice, Output, Plan, RowFilter, RowLimit
@@ -10,13 +11,14 @@ from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Column, Expression, Literal, columns_of, conjuncts, quote_name
 from adomnia.privacy.keys import Bucket, Key, Label, Names
 from adomnia.privacy.kinds import Boolean
-from adomnia.privacy.queries import Query
+from adomnia.privacy.queries import Aggregate, Query
 from adomnia.privacy.relations import (
     Join,
     Lookup,
     Named,
     OwnValue,
     PerBlock,
+    PerPerson,
     Private,
     Public,
     PublicGroups,
@@ -28,7 +30,6 @@ from adomnia.privacy.relations import (
     Where,
 )
 from adomnia.privacy.scans import (
-    Aggregate,
     DistinctValues,
     Histogram,
     NonNull,
@@ -40,11 +41,9 @@ from adomnia.privacy.scans import (
     People,
     Rows,
     Total,
-    values_of,
 )
 from adomnia.privacy.transforms.distances import Distances
 from adomnia.privacy.transforms.estimates import BlockEstimates, EstimateCounts
-from adomnia.privacy.transforms.matrices import Combination
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Statistic
 from adomnia.statistics.presence import is_parted
@@ -188,8 +187,7 @@ def _operand(operand: Aggregate | Fraction) -> str:  # noqa: PLR0911 - one for e
             return f"{describe(day)} in {'..'.join(map(str, date_range(domain)))}"
         case Total(value=value, domain=domain) | Histogram(value=value, domain=domain):
             return f"{describe(value)} in {domain.lower}..{domain.upper} by {domain.step}"
-        case Vector() | Combination() | BlockEstimates() | Distances():
-            return _several(operand)
+    return _several(operand)
 
 
 def date_range(days: Numbers) -> tuple[date, date]:
@@ -197,21 +195,23 @@ def date_range(days: Numbers) -> tuple[date, date]:
     return date.min + timedelta(days=days.grid_lower), date.min + timedelta(days=days.grid_upper)
 
 
-def _several(aggregate: Vector | Combination | BlockEstimates | Distances) -> str:
+def _several(aggregate: Aggregate) -> str:
     """How many numbers of what an aggregate gives."""
-    if isinstance(aggregate, BlockEstimates):
-        parameters = f"{len(aggregate.domains)} parameter{'s' * (len(aggregate.domains) > 1)}"
-        columns = {name for value in values_of(aggregate) for name in map(describe, columns_of(value))}
-        of = ", ".join(sorted(columns))
-        found = "blocks by their estimates" if isinstance(aggregate, EstimateCounts) else "estimates of blocks"
-        return f"{found} of {parameters} from {of}"
-    if isinstance(aggregate, Combination):
-        return f"{aggregate.results} combinations of rows"
-    if isinstance(aggregate, Distances):
-        return f"a choice of one of {aggregate.results:,} by distances from {len(aggregate.tables):,} tables of rows"
-    of = ", ".join(describe(each.value) for each in aggregate.variables)
-    absent = ", and the rows without it" if aggregate.absent else ""
-    return f"{len(aggregate.entries)} sums of {of or 'rows'}{absent}"
+    match aggregate:
+        case Vector():
+            of = ", ".join(describe(each.value) for each in aggregate.variables)
+            absent = ", and the rows without it" if aggregate.absent else ""
+            return f"{len(aggregate.entries)} sums of {of or 'rows'}{absent}"
+        case BlockEstimates():
+            parameters = f"{len(aggregate.domains)} parameter{'s' * (len(aggregate.domains) > 1)}"
+            columns = {name for value in aggregate.expressions for name in map(describe, columns_of(value))}
+            of = ", ".join(sorted(columns))
+            found = "blocks by their estimates" if isinstance(aggregate, EstimateCounts) else "estimates of blocks"
+            return f"{found} of {parameters} from {of}"
+        case Distances():
+            tables = f"{len(aggregate.tables):,} tables of rows"
+            return f"a choice of one of {aggregate.results:,} by distances from {tables}"
+    return f"{prod(aggregate.result_shape(()))} combinations of rows"
 
 
 def describe_query(query: Query, rows: Relation | None = None) -> str:
@@ -233,7 +233,7 @@ def describe_query(query: Query, rows: Relation | None = None) -> str:
             what = f"values of {describe(day)} by rank"
         case Histogram(value=value):
             what = f"values of {describe(value)} by rank"
-        case Vector() | Combination() | BlockEstimates() | Distances() as several:
+        case several:
             what = _several(several)
     return f"{what}, with a value and without" if is_parted(query) else what
 
@@ -246,7 +246,7 @@ def _filter_in_words(query: Query, rows: Relation | None, words: str) -> str:
     return words.format(" AND ".join(describe(c) for c in conjuncts(query.relation.condition) if c not in common))
 
 
-def describe_relation(relation: Relation) -> str:  # noqa: PLR0911 - one line for each node
+def describe_relation(relation: Relation) -> str:  # noqa: C901, PLR0911 - one line for each node
     """The tables, how many rows of a person count, and the conditions."""
     match relation:
         case Private(name=name, rows_per_person=rows):
@@ -263,13 +263,18 @@ def describe_relation(relation: Relation) -> str:  # noqa: PLR0911 - one line fo
             return f"[{', '.join(map(_selected, relation.outputs))}] FROM ({describe_relation(relation.source)})"
         case Union(parts=parts):
             return " UNION ALL ".join(f"({describe_relation(part)})" for part in parts)
-    if isinstance(relation, PerBlock):
-        outputs = [f"{each.name} = {describe_value(each)}" for each in relation.outputs]
-        made = f"PER BLOCK OF {relation.blocks.count} [{', '.join(outputs)}]"
-        return f"{made} FROM ({describe_relation(relation.source)})"
-    outputs = [*map(_selected, relation.keys), *(f"{each.name} = {describe_value(each)}" for each in relation.outputs)]
-    groups = "PUBLIC GROUPS" if isinstance(relation, PublicGroups) else "PER PERSON"
-    return f"{groups} [{', '.join(outputs)}] FROM ({describe_relation(relation.source)})"
+        case PerBlock(blocks=blocks, outputs=values):
+            return f"PER BLOCK OF {blocks.count} {_groups(relation, (), values)}"
+        case PublicGroups(keys=keys, outputs=outputs):
+            return f"PUBLIC GROUPS {_groups(relation, keys, outputs)}"
+        case PerPerson(keys=keys, outputs=values):
+            return f"PER PERSON {_groups(relation, keys, values)}"
+    raise TypeError(f"describe_relation relation must be known, got {type(relation).__name__}.")
+
+
+def _groups(groups: Relation, keys: tuple[Selected, ...], outputs: tuple[OwnValue | PublicValue, ...]) -> str:
+    made = [*map(_selected, keys), *(f"{each.name} = {describe_value(each)}" for each in outputs)]
+    return f"[{', '.join(made)}] FROM ({describe_relation(*groups.sources)})"
 
 
 def _join(join: Join | Lookup) -> str:

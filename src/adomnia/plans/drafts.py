@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from adomnia.messages.notes import Note
     from adomnia.plans.plan import Plan
     from adomnia.statistics.contract import Result, ResultTable, Statistic
     from adomnia.statistics.products import Product
@@ -75,7 +76,7 @@ class DraftAnswer:
     rows: NDArray[np.intp]
     confidence: float
     caps: tuple[Cap, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     figure: Mapping[str, Any] = field(default_factory=dict)
     model: Mapping[str, Any] = field(default_factory=dict)
     product: Product | None = None
@@ -91,7 +92,7 @@ def draft_answer(
     results: Mapping[Statistic, Result],
     confidence: float,
     caps: tuple[Cap, ...] = (),
-    notes: tuple[str, ...] = (),
+    notes: tuple[Note, ...] = (),
 ) -> DraftAnswer:
     """What is answered to a question, whose intervals are computed once each, as soon as one is asked for."""
     columns, rows = build_columns(plan, results), finish(plan, results)

@@ -8,38 +8,33 @@ from adomnia.plans.formulas import Formula, Term, WindowFunction, map_leaves
 from adomnia.privacy.expressions import Call, Column, Expression
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import (
-    Join,
-    Lookup,
     Named,
     OwnValue,
     PerBlock,
     PerPerson,
-    Private,
-    Public,
     PublicGroups,
     Relation,
     Select,
     Union,
 )
-from adomnia.privacy.scans import People, Rows
-from adomnia.privacy.transforms.distances import Distances
+from adomnia.privacy.scans import DistinctValues, Histogram, NonNull, Rows, Total
 from adomnia.privacy.transforms.estimates import BlockEstimates
-from adomnia.privacy.transforms.matrices import Combination
 from adomnia.privacy.vectors import Variable, Vector
 
 
 def in_words(query: Query) -> Query:
     """The same query, to be described: its columns are called what they are."""
-    if isinstance(query.aggregate, Rows | People | Combination | Distances):
-        return query
     names = _names(query.relation)
-    if isinstance(query.aggregate, BlockEstimates):
-        names, sums = _names(query.relation), query.aggregate.sums
-        worded = _worded_vector(sums, names) if isinstance(sums, Vector) else _worded_variable(sums, names)
-        return replace(query, aggregate=replace(query.aggregate, sums=worded))
-    if isinstance(query.aggregate, Vector):
-        return replace(query, aggregate=_worded_vector(query.aggregate, names))
-    return replace(query, aggregate=replace(query.aggregate, value=_worded(query.aggregate.value, names)))
+    match query.aggregate:
+        case BlockEstimates(sums=Vector() as sums) as estimates:
+            return replace(query, aggregate=replace(estimates, sums=_worded_vector(sums, names)))
+        case BlockEstimates(sums=Variable() as counted) as estimates:
+            return replace(query, aggregate=replace(estimates, sums=_worded_variable(counted, names)))
+        case Vector() as vector:
+            return replace(query, aggregate=_worded_vector(vector, names))
+        case NonNull() | DistinctValues() | Total() | Histogram() as aggregate:
+            return replace(query, aggregate=replace(aggregate, value=_worded(aggregate.value, names)))
+    return query
 
 
 def _worded_vector(vector: Vector, names: Mapping[tuple[str, str], str]) -> Vector:
@@ -77,10 +72,6 @@ def _worded(expression: Expression, names: Mapping[tuple[str, str], str]) -> Exp
 def _names(relation: Relation) -> dict[tuple[str, str], str]:  # noqa: PLR0911 - one for each node
     """The words for every column that a question did not name itself, by its side and name."""
     match relation:
-        case Private() | Public():
-            return {}
-        case Join(left=left, right=right) | Lookup(left=left, right=right):
-            return _names(left) | _names(right)
         case Named(source=source, name=side):
             return {(side, name): words for (_, name), words in _names(source).items()}
         case Union(parts=parts):
@@ -98,7 +89,7 @@ def _names(relation: Relation) -> dict[tuple[str, str], str]:  # noqa: PLR0911 -
             below = _names(relation.source)
             words = {("", key.name): describe(_worded(key.value, below)) for key in keys}
             return words | {("", output.name): describe_value(output) for output in outputs}
-    return _names(relation.source)
+    return {side: words for source in relation.sources for side, words in _names(source).items()}
 
 
 def _own_names(

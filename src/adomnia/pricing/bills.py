@@ -9,6 +9,7 @@ from adomnia.mechanisms.halving import Halving
 from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.mechanisms.smooth import SmoothNoise
 from adomnia.mechanisms.threshold import KeyPrice
+from adomnia.messages.notes import Note
 from adomnia.methods.supposition import SUPPOSED_ROWS
 from adomnia.plans.drafts import Cap
 from adomnia.pricing.notes import hides_rows
@@ -91,9 +92,9 @@ class Quote:
     findings: tuple[Search, ...] = ()  # of the values of keys that nobody declared
     effort: str = "normal"  # "high": errors will be smaller than these, but how much is not known before
     rows: int = SUPPOSED_ROWS  # of a group, where something depends on how many there are
-    warnings: tuple[str, ...] = ()  # what budgets cannot pay once this is paid
-    notes: tuple[str, ...] = ()  # what else a reader of the answer has to know
-    vacuous: tuple[str, ...] = ()  # outputs that would say almost nothing, and what would help
+    warnings: tuple[Note, ...] = ()  # what budgets cannot pay once this is paid
+    notes: tuple[Note, ...] = ()  # what else a reader of the answer has to know
+    vacuous: tuple[Note, ...] = ()  # outputs that would say almost nothing, and what would help
 
     def __repr__(self) -> str:
         first = "".join(f"{line}\n\n" for line in self.vacuous)
@@ -128,11 +129,11 @@ def noise_in_words(line: Measurement) -> str:
     return f"{line.noise.law}, {_NOT_TOLD}" if isinstance(line.noise, SmoothNoise) else type(line.noise).__name__
 
 
-def error_in_words(output: Expected) -> str:
+def error_in_words(output: Expected, within: str = "at most") -> str:
     """The expected error of an output, to three significant digits."""
     if output.error is None:
         return "unbounded"
-    return f"at most {float(f'{output.error:.3g}'):,.12g}{' days' if output.days else ''}"
+    return f"{within} {float(f'{output.error:.3g}'):,.12g}{' days' if output.days else ''}"
 
 
 def show_share(share: float) -> str:

@@ -16,7 +16,7 @@ from adomnia.plans.drafts import Cap, LeftOut
 from adomnia.pricing.parts import split_price, split_together
 from adomnia.privacy.events import Concentrated
 from adomnia.privacy.keys import is_open
-from adomnia.privacy.relations import MOST_ROWS, Join, Lookup, PerBlock, PerPerson, Private, Public, Union, recap
+from adomnia.privacy.relations import MOST_ROWS, PerBlock, PerPerson, Private, recap
 from adomnia.privacy.scans import NonNull, Rows, Total
 from adomnia.privacy.units import ROW
 from adomnia.privacy.vectors import Vector
@@ -86,17 +86,11 @@ def _capped(relation: Relation) -> Iterator[str]:
     match relation:
         case Private(name=name, rows_per_person=rows):
             yield from () if rows == MOST_ROWS else (name,)
-        case Public():
-            pass
-        case Join(left=left, right=right) | Lookup(left=left, right=right):
-            yield from (*_capped(left), *_capped(right))
-        case Union(parts=parts):
-            for part in parts:
-                yield from _capped(part)
         case PerPerson(read=read) | PerBlock(read=read):
             yield from _capped(read)
         case _:
-            yield from _capped(relation.source)
+            for source in relation.sources:
+                yield from _capped(source)
 
 
 def _measures(plan: Plan, price: Price) -> Round:

@@ -15,7 +15,6 @@ from adomnia.options import OPTIONS
 from adomnia.plans.plan import Plan
 from adomnia.pricing.questions import PlannedQuestion
 from adomnia.privacy.events import Concentrated, Price
-from adomnia.privacy.relations import has_blocks
 from adomnia.statistics.located import locate, unlocate
 
 _HIGH = write("{effort=high}")
@@ -44,7 +43,7 @@ def with_effort(plan: Plan, effort: str, price: Price) -> Plan:
     if plan.view is not None:
         why, fix = "shortens sums of one value, and methods add up several", "leave it out"
         raise Refusal(_HIGH, why, fix, code="bad_effort")
-    if has_blocks(plan.relation):
+    if plan.relation.has_blocks:
         why, fix = "shortens what each person adds, and here rows are of blocks of people", "leave it out"
         raise Refusal(_HIGH, why, fix, code="bad_effort")
     if plan.sets:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
+from adomnia.messages.notes import Note
 from adomnia.plans.drafts import Cap
 from adomnia.plans.plan import Plan
 from adomnia.plans.undeclared import KeyDiscovery
@@ -74,4 +75,4 @@ class Priced:
     price: Price
     caps: tuple[Cap, ...] = ()
     finding: KeyDiscovery | None = None  # of the values of keys that nobody declared, which is paid beside the price
-    notes: tuple[str, ...] = ()  # what else a reader of the answer has to know, in sentences
+    notes: tuple[Note, ...] = ()  # what else a reader of the answer has to know, in sentences

@@ -11,6 +11,7 @@ import numpy as np
 
 from adomnia.errors import Refusal
 from adomnia.mechanisms.quantiles import MOST_VALUES, TooManyValuesError
+from adomnia.messages.notes import Note
 from adomnia.messages.references import Option
 from adomnia.messages.texts import Message
 from adomnia.methods.simulations import simulate_less
@@ -32,7 +33,7 @@ from adomnia.privacy.events import AnyPrice, Concentrated, Price
 from adomnia.privacy.expressions import Call, Literal
 from adomnia.privacy.keys import Key
 from adomnia.privacy.queries import Query
-from adomnia.privacy.relations import Relation, has_blocks
+from adomnia.privacy.relations import Relation
 from adomnia.privacy.scans import Histogram, People, Total
 from adomnia.privacy.transforms.estimates import BlockEstimates
 from adomnia.privacy.vectors import Vector
@@ -82,7 +83,7 @@ def quote_plan(  # noqa: PLR0913 - what a question is asked with, and what is to
     *,
     together: bool = False,
     rows: int | None = None,
-    notes: Sequence[str] = (),
+    notes: Sequence[Note] = (),
 ) -> Quote:
     """Cost and expected error, without touching data; with high effort, those that are known: with the normal one.
 
@@ -218,7 +219,7 @@ def _why(query: Query) -> str:
     if isinstance(query.aggregate, BlockEstimates):
         return "a person is in one block, whatever rows they have, and moves its estimates alone"
     has = f"a person has at most {rows:,} row{'s' if rows > 1 else ''} here"
-    if has_blocks(query.relation):
+    if query.relation.has_blocks:
         has = f"a person changes the row of their block here: at most {rows:,} rows, those before and after"
     return has + _each_of(query)
 
@@ -229,7 +230,7 @@ def _why_of_rows(query: Query) -> str:
     if isinstance(query.aggregate, BlockEstimates):
         return "a row is in one block, and moves its estimates alone"
     counts = "a row counts once here" if rows == 1 else f"a row counts at most {rows:,} times here"
-    if has_blocks(query.relation):
+    if query.relation.has_blocks:
         counts = f"a row changes that of its block here: at most {rows:,} rows, those before and after"
     return counts + _each_of(query)
 

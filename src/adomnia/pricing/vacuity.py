@@ -16,6 +16,7 @@ import numpy as np
 
 from adomnia.errors import Refusal
 from adomnia.messages.fixes import PAY
+from adomnia.messages.notes import Note, NoteTemplate
 from adomnia.messages.references import Button, Option, Pay
 from adomnia.messages.texts import Fix, Message, join, write
 from adomnia.methods.supposition import SUPPOSED_ROWS
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
     from adomnia.privacy.events import Price
     from adomnia.statistics.contract import Round, Statistic
 
+_WOULD_SAY = NoteTemplate("would_say_nothing", "{output} would say {why}. To change that, {fix}.")
+SAYS_NOTHING = NoteTemplate("says_nothing", "{output} says {why}. To change that, {fix}.")
 _COMPUTED = (Key, Formula, WindowFunction, Keyed, Grouping, Fraction)
 _COVERED = 0.5  # of what an output could say, by its expected interval
 _STEPS_OF_A_LOOK = 40  # for each query of the output
@@ -74,23 +77,19 @@ class Verdict:
     fix: Fix
     sure: bool
 
-    def warning(self) -> Fix:
+    def warning(self) -> Note:
         """What is said of a quote."""
-        return self._tell("would say")
+        return _WOULD_SAY(output=self.output, why=self.why, fix=self.fix, **self.fix.facts)
 
-    def note(self) -> Fix:
+    def note(self) -> Note:
         """The same of an answer that is there."""
-        return self._tell("says")
+        return SAYS_NOTHING(output=self.output, why=self.why, fix=self.fix, **self.fix.facts)
 
     def refusal(self) -> Refusal:
         """The same before it is paid."""
         all_the_same = Button("take it all the same", Option("anyway", True))
         fix = Fix(self.fix + ", or " + Message(all_the_same), self.fix.action, **self.fix.facts)
         return Refusal(self.output, "would say " + self.why, fix, code="vacuous")
-
-    def _tell(self, says: str) -> Fix:
-        text = Message(f"{self.output} {says} ", self.why, ". To change that, ", self.fix, ".")
-        return Fix(text, self.fix.action, **self.fix.facts)
 
 
 def judge(

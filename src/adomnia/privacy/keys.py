@@ -1,16 +1,17 @@
 """Keys of groups: what rows are grouped by, and the values it may take. They are declared, hence public."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cached_property
+from math import prod
 from typing import ClassVar, TypeAlias, TypeGuard
 
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Approximate, Concentrated
 from adomnia.privacy.expressions import Column, Expression
 from adomnia.privacy.kinds import Boolean, Text
-from adomnia.privacy.relations import MOST_ROWS
+from adomnia.privacy.units import MOST_ROWS
 from adomnia.privacy.wall_time import read_seconds
 
 Label: TypeAlias = str | bool | int | float | date | datetime
@@ -122,6 +123,11 @@ AnyKey: TypeAlias = Key | Blocks
 def key_cells(key: AnyKey) -> range:
     """The integers that stand for the values of a key in a statement."""
     return range(len(key_values(key))) if isinstance(key, Column) else key.cells
+
+
+def count_cells(keys: Iterable[AnyKey]) -> int:
+    """In how many cells rows are divided by keys."""
+    return prod(len(key_cells(key)) for key in keys)
 
 
 def provable_cells(key: AnyKey) -> range:

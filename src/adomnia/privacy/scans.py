@@ -1,46 +1,125 @@
-"""What can be computed from many rows: over all people with noise, or from one person's own rows as they are."""
+"""What an engine counts and adds up: over all people, before noise, or over one person's own rows as they are."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import inf
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, Expression
 from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.kinds import Boolean, Text
-from adomnia.privacy.transforms.distances import Distances
-from adomnia.privacy.transforms.estimates import BlockEstimates
-from adomnia.privacy.transforms.matrices import Combination
-from adomnia.privacy.vectors import Variable, Vector
+from adomnia.privacy.sensitivity import Sensitivity
 
 _BUCKET_BITS = 10
 
+# What a scan gives: 64-bit where a static bound allows, Python's own integers otherwise.
+Integers: TypeAlias = NDArray[np.int64] | NDArray[np.object_]
+
+# What the exact answer to a query is: a number in every cell, which are public; counts of the values that some rows
+# have; or the keys that some people have. Of the last two even the number is private.
+Form: TypeAlias = Literal["cells", "histogram", "keys"]
+
+
+class Scan(ABC):
+    """An aggregate of rows that an engine computes in every cell of a query, exactly."""
+
+    tag: ClassVar[str]
+    form: ClassVar[Form] = "cells"
+    of_people: ClassVar[bool] = False  # whether it looks at whose a row is
+    clips: ClassVar[bool] = False  # whether it may be shortened person by person
+    adds_up: ClassVar[bool] = False  # whether it adds up values, in integers as wide as they need
+
+    @property
+    @abstractmethod
+    def expressions(self) -> tuple[Expression, ...]:
+        """What it looks at in a row."""
+
+    @property
+    def columns(self) -> int:
+        """How many columns of a statement it takes."""
+        return 1
+
+    @property
+    def magnitude(self) -> int:
+        """How far one row moves it at most."""
+        return 1
+
+    @property
+    def rises(self) -> bool:
+        """Whether no row lowers it."""
+        return True
+
+    @property
+    def step(self) -> Fraction:
+        """What its integers count in."""
+        return Fraction(1)
+
+    def result_shape(self, cells: tuple[int, ...]) -> tuple[int, ...]:
+        """The shape of what it gives in so many cells."""
+        return cells
+
+    def largest(self, rows: int) -> int:
+        """A bound on its size in any cell, over so many rows."""
+        return rows * self.magnitude
+
+    def derive(self, rows: int, _cells: int) -> Sensitivity:
+        """How far a person moves it who has at most so many rows, in so many cells."""
+        return Sensitivity(l1=self.magnitude, monotone=self.rises).times(rows)
+
+    def suppose(self, rows: int) -> int | list[int]:
+        """What it gives of so many rows whose values all lie in the middle."""
+        return rows
+
 
 @dataclass(frozen=True)
-class Rows:
+class Rows(Scan):
     """How many rows: COUNT(*)."""
 
     tag: ClassVar[str] = "Rows"
+    clips: ClassVar[bool] = True
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        return ()
 
 
 @dataclass(frozen=True)
-class NonNull:
+class NonNull(Scan):
     """How many rows where an expression is not NULL: COUNT(expression)."""
 
     tag: ClassVar[str] = "Present"
+    clips: ClassVar[bool] = True
     value: Expression
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        return (self.value,)
 
 
 @hashed_once
 @dataclass(frozen=True)
-class Total:
+class Total(Scan):
     """The sum of an expression in steps of its grid, each value counted from `centre`."""
 
     tag: ClassVar[str] = "Total"
+    clips: ClassVar[bool] = True
+    adds_up: ClassVar[bool] = True
     value: Expression
     domain: Numbers
     centre: int = 0
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        return (self.value,)
+
+    @property
+    def step(self) -> Fraction:
+        return self.domain.step
 
     @property
     def magnitude(self) -> int:
@@ -58,26 +137,40 @@ class Total:
 
 
 @dataclass(frozen=True)
-class People:
+class People(Scan):
     """How many different people: COUNT(DISTINCT person), of the one whom a LEFT JOIN may leave out if given."""
 
     tag: ClassVar[str] = "People"
+    of_people: ClassVar[bool] = True
     person: Column | None = None
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        return ()
+
+    def derive(self, rows: int, cells: int) -> Sensitivity:
+        once = min(rows, cells)
+        return Sensitivity(l1=once, l2_squared=once, linf=1, monotone=True)
 
 
 @dataclass(frozen=True)
-class Histogram:
+class Histogram(Scan):
     """How many rows hold each value of a grid, of which values are chosen at ranks: `shares` of all, ends included.
 
     It is read in two steps: how many rows are in each bucket of 2**shift values, and then of each value in `buckets`.
     """
 
     tag: ClassVar[str] = "Histogram"
+    form: ClassVar[Form] = "histogram"
     value: Expression
     domain: Numbers
     shares: tuple[Fraction, ...]
     confidence: Fraction  # of the intervals that are chosen with them
     buckets: tuple[int, ...] | None = None
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        return (self.value,)
 
     @property
     def values(self) -> int:
@@ -161,11 +254,21 @@ class OwnChoice:
 
 
 @dataclass(frozen=True)
-class DistinctValues:
+class DistinctValues(Scan):
     """How many different values there are, or one person has: COUNT(DISTINCT expression)."""
 
     tag: ClassVar[str] = "Different"
     value: Expression
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        return (self.value,)
+
+    def derive(self, rows: int, cells: int) -> Sensitivity:
+        # Each row adds one value to one cell at most, and a cell holds no more of them than there can be.
+        cell = int(min(rows, self.most))
+        l1 = min(rows, cell * cells)
+        return Sensitivity(l1, l1 * cell, cell, monotone=True)
 
     @property
     def most(self) -> float:
@@ -178,20 +281,33 @@ class DistinctValues:
         return inf
 
 
-Aggregate: TypeAlias = (
-    Rows | NonNull | Total | People | DistinctValues | Histogram | Vector | Combination | BlockEstimates | Distances
-)
 Own: TypeAlias = Rows | NonNull | Total | Average | OwnExtreme | OwnMedian | OwnSpread | OwnChoice | DistinctValues
 
 
-def values_of(aggregate: Aggregate) -> tuple[Expression, ...]:
-    """The expressions of a row that an aggregate looks at."""
-    match aggregate:
-        case Rows() | People() | Combination() | Distances():
-            return ()
-        case Vector(variables=variables) | BlockEstimates(sums=Vector(variables=variables)):
-            return tuple(variable.value for variable in variables)
-        case BlockEstimates(sums=Variable(value=value)):
-            return (value,)
-        case _:
-            return (aggregate.value,)  # type: ignore[union-attr]  # of estimates all sums are above
+@dataclass(frozen=True)
+class SparseIntegers:
+    """Those that are not 0, and their places: a table of a million cells has few of them."""
+
+    shape: tuple[int, ...]
+    places: NDArray[np.intp]
+    values: Integers
+
+    @classmethod
+    def of(cls, exact: "Exact") -> "SparseIntegers":
+        """The same integers without the zeros."""
+        if isinstance(exact, SparseIntegers):
+            return exact
+        places = np.flatnonzero(exact)
+        return cls(exact.shape, places, exact.ravel()[places])
+
+
+Exact: TypeAlias = Integers | SparseIntegers
+
+
+def spread(exact: Exact) -> Integers:
+    """The same integers with all zeros, in their shape."""
+    if not isinstance(exact, SparseIntegers):
+        return exact
+    found: Integers = np.zeros(exact.shape, dtype=exact.values.dtype)  # type: ignore[assignment]  # of the same type
+    found.reshape(-1)[exact.places] = exact.values
+    return found

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+MOST_ROWS = 2**48  # of one table, hence of one person: what the static bounds on sums are computed from
+MOST_PEOPLE = 2**32
+
 
 @dataclass(frozen=True)
 class Unit:

@@ -12,6 +12,7 @@ from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Expression
 from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.polynomials import Polynomial, reach
+from adomnia.privacy.scans import Scan
 from adomnia.privacy.sensitivity import Sensitivity
 
 MOST_ENTRIES = 256
@@ -33,7 +34,7 @@ class Variable:
 
 @hashed_once
 @dataclass(frozen=True)
-class Vector:
+class Vector(Scan):
     """Sums of polynomials of a row's variables; an entry adds nothing where a variable that it names is NULL.
 
     `absent`, if not 0, makes one more entry of a vector of one variable, the last: what a row adds to it where that
@@ -41,6 +42,7 @@ class Vector:
     """
 
     tag: ClassVar[str] = "Vector"
+    adds_up: ClassVar[bool] = True
     variables: tuple[Variable, ...]
     entries: tuple[Polynomial, ...]
     absent: int = 0
@@ -57,6 +59,10 @@ class Vector:
         if self.magnitude > LARGEST_ENTRY:
             raise LargeEntryError(f"Vector entries must stay within 2**78 in every row, got {self.magnitude}.")
 
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        return tuple(variable.value for variable in self.variables)
+
     @cached_property
     def magnitude(self) -> int:
         """A bound on every entry of a row, and on every step of computing it."""
@@ -65,8 +71,11 @@ class Vector:
 
     @property
     def columns(self) -> int:
-        """How many numbers it gives."""
+        """How many numbers it gives, in cells that have them innermost."""
         return len(self.entries) + bool(self.absent)
+
+    def result_shape(self, cells: tuple[int, ...]) -> tuple[int, ...]:
+        return *cells, self.columns
 
     @cached_property
     def row(self) -> Sensitivity:
@@ -78,6 +87,9 @@ class Vector:
             max(present.linf, absent),
             present.monotone,
         )
+
+    def derive(self, rows: int, _cells: int) -> Sensitivity:
+        return self.row.times(rows)
 
     def suppose(self, rows: int) -> list[int]:
         """The sums of so many rows whose values all lie in the middle."""

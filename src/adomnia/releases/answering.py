@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from adomnia.errors import Refusal
+from adomnia.messages.notes import Note, NoteTemplate
 from adomnia.plans.columns import build_columns
 from adomnia.plans.descriptions import describe
 from adomnia.plans.drafts import DraftAnswer
@@ -16,6 +17,7 @@ from adomnia.plans.finish import finish
 from adomnia.plans.missing import keys_without_value
 from adomnia.plans.public_columns import read_public_columns
 from adomnia.plans.public_rows import PublicRows
+from adomnia.pricing.notes import MISSING
 from adomnia.privacy.expressions import columns_of
 from adomnia.privacy.keys import Bucket
 from adomnia.releases.counting import ReleaseCounts
@@ -34,6 +36,12 @@ if TYPE_CHECKING:
     from adomnia.releases.model import Release
 
 _MADE_UP = "this was read from rows that are made up"
+_ORIGIN = NoteTemplate(
+    "from_release", "From the release {release}, made{made}{of}: it was paid for then, and costs nothing now."
+)
+_GUARANTEE = NoteTemplate("guarantee_of_release", "{guarantee}")
+_ROWS = NoteTemplate("rows_of_release", "It is about the rows of: {question}")
+_NO_INTERVAL = NoteTemplate("no_interval_of_release", "No interval is known: {reason}.")
 _LONGEST_QUESTION = 300
 _OPEN = 8  # releases whose levels stay in an engine
 
@@ -59,16 +67,16 @@ def answer_from_counts(plan: Plan, release: Release, confidence: float) -> Draft
     return DraftAnswer(columns, rows, confidence, notes=notes)
 
 
-def describe_origin(release: Release) -> tuple[str, ...]:
+def describe_origin(release: Release) -> tuple[Note, ...]:
     """From which release an answer is, of which data, and with which guarantee."""
     version = release.about.get("version")
     made = f" by {release.about['mechanism']}" if release.about.get("mechanism") else ""
     of = f", of version {version} of the data" if version is not None else ""
-    said = f"From the release {release.name}, made{made}{of}: it was paid for then, and costs nothing now."
+    origin = _ORIGIN(release=release.name, made=made, of=of)
     # Its first sentence: the whole of it stands beside the release, and would stand below every answer.
     guarantee = str(release.about.get("guarantee") or "").partition(" Hidden is")[0]
-    rows = f"It is about the rows of: {shorten(release.question, _LONGEST_QUESTION, placeholder=' ...')}"
-    return (said, *((guarantee,) if guarantee else ()), rows)
+    rows = _ROWS(question=shorten(release.question, _LONGEST_QUESTION, placeholder=" ..."))
+    return (origin, *((_GUARANTEE(guarantee=guarantee),) if guarantee else ()), rows)
 
 
 def _plan_counts(select: exp.Select, release: Release, confidence: float) -> Plan:
@@ -111,7 +119,7 @@ def _answer_from_rows(select: exp.Select, release: Release, confidence: float) -
     assert isinstance(plan, PublicRows)  # noqa: S101 - all tables of it are public
     columns: tuple[KeyColumn | ValueColumn, ...] = read_public_columns(plan, rows.engine, rows.catalog)
     shown = np.arange(len(columns[0].values), dtype=np.intp)  # type: ignore[union-attr]  # public columns have values
-    notes = (*describe_origin(release), f"No interval is known: {reason}.")
+    notes = (*describe_origin(release), _NO_INTERVAL(reason=reason))
     return DraftAnswer(columns, shown, confidence, notes=notes)
 
 
@@ -125,11 +133,11 @@ def _read_rows(release: Release) -> ReleaseRows:
     return ReleaseRows(AttributeTable(release.name, release.product.attributes), release.table, release.product.rows)
 
 
-def _tell_missing(plan: Plan, release: Release) -> tuple[str, ...]:
+def _tell_missing(plan: Plan, release: Release) -> tuple[Note, ...]:
     """Which rows of a release are in no group, if it has such rows."""
     written = [key.written if isinstance(key, Bucket) else key for key in keys_without_value(plan)]
     attributes, columns = release.product.attributes, _count(release).table.columns
     names = [
         describe(key) for key in written if any(None in attributes[columns[each]].levels for each in columns_of(key))
     ]
-    return (f"Rows whose {' or '.join(names)} is missing are in no group.",) if names else ()
+    return (MISSING(columns=" or ".join(names)),) if names else ()

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from adomnia.plans.plan import Plan
     from adomnia.privacy.expressions import Expression
     from adomnia.privacy.keys import AnyKey, Key
-    from adomnia.privacy.scans import Aggregate
+    from adomnia.privacy.queries import Aggregate
     from adomnia.releases.store import ReleaseEntry
     from adomnia.statistics.products import Attribute
 

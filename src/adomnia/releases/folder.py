@@ -24,6 +24,7 @@ from adomnia.catalog.model import is_name
 from adomnia.errors import Refusal, Unavailable
 from adomnia.json_text import read_json
 from adomnia.ledger.failpoints import reach
+from adomnia.messages.notes import Note
 from adomnia.releases.arrays import Packer, Unpacker
 from adomnia.releases.model import Release
 from adomnia.releases.parquet_files import (
@@ -114,7 +115,7 @@ def read_files(folder: str, read: ReadFile) -> Release:
             from_plain(found["product"]),
             summary["question"],
             found["about"],
-            tuple(summary["notes"]),
+            tuple(map(Note, summary["notes"])),
             read_table(contents[_TABLE]),
             tuple(_check_integers(each) for each in found["measurements"]),
         )

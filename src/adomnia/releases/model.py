@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
+    from adomnia.messages.notes import Note
     from adomnia.noise import Integers
     from adomnia.releases.quality_report import Quality
     from adomnia.statistics.products import Attribute, Product
@@ -33,7 +34,7 @@ class Release:
     product: Product
     question: str
     about: Mapping[str, Any]
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     table: pa.Table
     measurements: tuple[Integers, ...] = field(default=())
 

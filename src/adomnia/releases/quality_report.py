@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
 
+    from adomnia.messages.notes import Note
+
 _HEADINGS = ("columns", "cells", "measured", "off the measurements", "noise alone", "rough cells")
 _HELD_BACK = ("held back", "cells", "off by, with noise", "at least", "at most", "error of a cell")
 _PERCENT = "off by, %"
@@ -71,7 +73,7 @@ class Quality:
     tables: tuple[TableQuality, ...]
     limits: tuple[str, ...]
     held_back: tuple[HeldBackTable, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def records(self) -> list[dict[str, Any]]:
         """One dictionary for each column and pair of columns."""

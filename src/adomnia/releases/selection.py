@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from adomnia.privacy.expressions import Expression
+    from adomnia.privacy.queries import Aggregate
     from adomnia.privacy.relations import Relation
-    from adomnia.privacy.scans import Aggregate
     from adomnia.releases.tables import AttributeTable
     from adomnia.statistics.contract import Floats
 

@@ -14,6 +14,7 @@ import numpy as np
 from adomnia.catalog.document_keys import NAME
 from adomnia.catalog.model import is_name
 from adomnia.errors import Refusal
+from adomnia.messages.notes import Note
 from adomnia.releases.arrays import Unpacker
 from adomnia.releases.folder import SUMMARY, read_folder, read_summary, write_folder
 from adomnia.releases.product_form import read_attributes
@@ -46,7 +47,7 @@ class ReleaseEntry:
     name: str
     question: str
     about: Mapping[str, Any]
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     attributes: tuple[Attribute, ...]
 
     @property
@@ -142,7 +143,7 @@ class ReleaseStore:
         summary = read_summary(place)
         unpacker = Unpacker(np.zeros(0, np.int64), np.zeros(0, np.float64))
         attributes = read_attributes(unpacker.unpack({"attributes": summary["product"]["attributes"]}))
-        told = summary["question"], unpacker.unpack(summary["about"]), tuple(summary["notes"])
+        told = summary["question"], unpacker.unpack(summary["about"]), tuple(map(Note, summary["notes"]))
         entry = ReleaseEntry(summary["name"], *told, attributes)
         self._told[place] = file, entry
         return entry

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from adomnia.asking.purchase import Outcome
     from adomnia.ledger.requests import Receipt
+    from adomnia.messages.notes import Note
     from adomnia.plans.drafts import Cap, DraftAnswer
     from adomnia.privacy.events import Event
     from adomnia.privacy.filters import Left
@@ -46,7 +47,7 @@ class Answer:
     replayed: bool
     left: Left
     caps: tuple[Cap, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     figure: Mapping[str, Any] = field(default_factory=dict)
     model: Mapping[str, Any] = field(default_factory=dict)
     product: Product | None = field(default=None, repr=False, compare=False)

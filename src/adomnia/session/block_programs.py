@@ -14,6 +14,7 @@ from adomnia.asking.batch import choose_request_id
 from adomnia.curator.block_results import BlockSummary, Kind, sum_up_blocks
 from adomnia.curator.paying import PaymentRequest
 from adomnia.errors import Refusal
+from adomnia.messages.notes import Note, NoteTemplate, define_note
 from adomnia.messages.references import Option
 from adomnia.messages.texts import Message, write
 from adomnia.plans.canonical import canonical
@@ -43,6 +44,18 @@ if TYPE_CHECKING:
     from adomnia.statistics.contract import Bounds, Measured
 
 _MOST_BLOCKS = 10_000  # each is a process
+_BLOCKS = NoteTemplate(
+    "function_of_blocks", "It is about what the function makes of each of {blocks:,} blocks of people, drawn anew."
+)
+_FAILING = define_note(
+    "failing_blocks", "A block where it fails, gives no number or takes too long counts as the middle of the bounds."
+)
+_NOISE_ALONE = define_note(
+    "blocks_noise_alone", "The interval is about the noise alone, not about how far blocks differ by chance."
+)
+_NO_SANDBOX = define_note(
+    "no_sandbox", "It is private as long as the function looks at its block alone: a time limit is not a sandbox."
+)
 _COARSER = 2**9  # the steps of a median: 2**11 to 2**12 between the bounds
 _HALF_STEP = 0.5  # so far does rounding move a result
 
@@ -126,14 +139,9 @@ class BlockProgram:
         return Estimate(place(noisy.values), interval, f"noisy {self.aggregate} over blocks", limits=limits)
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """What to know before the number is used."""
-        return (
-            f"It is about what the function makes of each of {self.blocks:,} blocks of people, drawn anew.",
-            "A block where it fails, gives no number or takes too long counts as the middle of the bounds.",
-            "The interval is about the noise alone, not about how far blocks differ by chance.",
-            "It is private as long as the function looks at its block alone: a time limit is not a sandbox.",
-        )
+        return _BLOCKS(blocks=self.blocks), _FAILING, _NOISE_ALONE, _NO_SANDBOX
 
 
 def choose_grid(bounds: Any, aggregate: Kind) -> Numbers:  # noqa: ANN401 - whatever was passed

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from adomnia.errors import Refusal
+from adomnia.messages.notes import Note, NoteTemplate, define_note
 from adomnia.plans.columns import KeyColumn, ValueColumn
 from adomnia.pricing.bills import format_cost
 from adomnia.privacy.kinds import Day, Quantity, Text
@@ -27,6 +28,18 @@ if TYPE_CHECKING:
     from adomnia.session.contract import Session
     from adomnia.session.own import OwnSession
 
+_COST = NoteTemplate(
+    "costs_compared", "The private answer cost {cost} now. The answer of the release {release} is free."
+)
+_HELD = NoteTemplate(
+    "private_intervals",
+    "A private interval holds the value of the data in {times:g} of 100 answers. A value of the release outside of it "
+    "is off by more than the private noise.",
+)
+_THROUGH_ROWS = define_note(
+    "asked_through_rows",
+    "The release was asked through its rows, without noise worth mentioning; its own intervals mean nothing.",
+)
 _TABLE = "data"  # what `protect` calls one table
 _BUDGET = 10**6
 # Rows that are public already need no noise: the first of these at which some can be drawn.
@@ -62,7 +75,7 @@ class Comparison:
     values: tuple[ComparedValue, ...]
     private: Answer
     released: Answer
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
     def records(self) -> list[dict[str, Any]]:
         """One dictionary for each value."""
@@ -187,15 +200,12 @@ def _list_rows(answer: Answer, keys: list[str]) -> list[tuple[Any, ...]]:
     return list(zip(*(answer[name] for name in keys), strict=True)) if keys else [()] * len(answer)
 
 
-def _list_notes(private: Answer, release: AskableRelease) -> Iterator[str]:
+def _list_notes(private: Answer, release: AskableRelease) -> Iterator[Note]:
     cost = "nothing" if private.cost is None or private.replayed else format_cost(private.cost)
-    yield f"The private answer cost {cost} now. The answer of the release {release.name} is free."
-    yield (
-        f"A private interval holds the value of the data in {100 * private.confidence:g} of 100 answers. A value of "
-        "the release outside of it is off by more than the private noise."
-    )
+    yield _COST(cost=cost, release=release.name)
+    yield _HELD(times=100 * private.confidence)
     if release.product.rows is not None:
-        yield "The release was asked through its rows, without noise worth mentioning; its own intervals mean nothing."
+        yield _THROUGH_ROWS
     yield from private.notes
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from adomnia.asking.batch import Batch
 from adomnia.asking.releasing import OWNER, publish
 from adomnia.errors import AdomniaError, Refusal
+from adomnia.messages.notes import Note, NoteTemplate
 from adomnia.methods.synthesis.decoding import decode_rows
 from adomnia.noise.afterwards import follow
 from adomnia.options import CONFIDENCE
@@ -39,6 +40,17 @@ if TYPE_CHECKING:
     from adomnia.session.curator import Curator
 
 MOST_ROWS = 1000  # of a preview
+_MADE_UP = NoteTemplate(
+    "preview_made_up",
+    "These rows are made up from the catalog alone and say nothing about the data. With preview = 0.05 under "
+    "[tables.{table}] in the catalog, columns have about the values of the data.",
+)
+_OF_NOBODY = NoteTemplate(
+    "preview_of_release",
+    "These rows are of nobody: {columns} are drawn from the release {release}{paid}. Each column has about the values "
+    "of the data, and has nothing to do with the others. They are for writing questions.",
+)
+_OTHERS = NoteTemplate("preview_partly_made_up", "{columns}: made up from the catalog alone.")
 _LONGEST = 40  # letters of a table that are in the name of its preview
 _NOTHING = Left(Fraction(0), Fraction(0), Fraction(0))
 _log = logging.getLogger("adomnia.releases")
@@ -137,20 +149,13 @@ def _draw_places(release: Release, place: int, generator: Generator) -> NDArray[
     return np.asarray(generator.choice(len(counts), MOST_ROWS, p=shares), dtype=np.int64)
 
 
-def _list_notes(table: Table, release: Release | None) -> Iterator[str]:
+def _list_notes(table: Table, release: Release | None) -> Iterator[Note]:
     if release is None:
-        yield (
-            "These rows are made up from the catalog alone and say nothing about the data. With preview = 0.05 under "
-            f"[tables.{table.name}] in the catalog, columns have about the values of the data."
-        )
+        yield _MADE_UP(table=table.name)
         return
     cost = table.preview_epsilon
     paid = "" if cost is None else f" (epsilon {show_up(cost)} of the dataset's budget)"
-    yield (
-        f"These rows are of nobody: {', '.join(release.columns)} are drawn from the release {release.name}{paid}. "
-        "Each column has about the values of the data, and has nothing to do with the others. They are for writing "
-        "questions."
-    )
+    yield _OF_NOBODY(columns=list(release.columns), release=release.name, paid=paid)
     others = [column.name for column in table.columns if column.name not in release.columns]
     if others:
-        yield f"{', '.join(others)}: made up from the catalog alone."
+        yield _OTHERS(columns=others)

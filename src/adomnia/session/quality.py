@@ -10,6 +10,7 @@ import numpy as np
 
 from adomnia.distributions.margins import margin
 from adomnia.errors import Refusal
+from adomnia.messages.notes import Note, NoteTemplate
 from adomnia.methods.synthesis.cubes import list_labels
 from adomnia.methods.synthesis.planning import list_closure
 from adomnia.pricing.bills import format_cost
@@ -20,7 +21,7 @@ from adomnia.releases.quality import assess_release, count_published
 from adomnia.sql.methods.call_texts import split_call
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from adomnia.releases.model import Release
     from adomnia.releases.quality_report import HeldBackTable, Quality
@@ -29,6 +30,15 @@ if TYPE_CHECKING:
 
 _COUNT = "count"
 _STEP = 0.5  # by which intervals of whole counts are longer than their law says
+_VARIATION = NoteTemplate(
+    "total_variation",
+    "{paid}The total variation of each is between at least and at most in {times:g} of 100 such reports. Noise makes "
+    "the first number larger than it is.",
+)
+_VERSIONS = NoteTemplate(
+    "versions_differ",
+    "The release is of version {version} of the data, which has version {now} now: both make it differ.",
+)
 _SAME = ("bins", "missing")  # arguments that say what the cells of a table are
 
 
@@ -120,13 +130,9 @@ def _read_noise(answer: Answer, noisy: np.ndarray, confidence: float) -> CellNoi
     return CellNoise(max(0.0, reach - _STEP) / margin(tails, 1 - confidence), tails, len(noisy))  # type: ignore[arg-type]
 
 
-def _list_notes(session: Session, release: Release, answer: Answer, confidence: float) -> list[str]:
+def _list_notes(session: Session, release: Release, answer: Answer, confidence: float) -> Iterator[Note]:
     paid = "" if answer.cost is None else f"The tables that were held back were paid with {format_cost(answer.cost)}. "
-    says = (
-        f"{paid}The total variation of each is between at least and at most in {100 * confidence:g} of 100 such "
-        "reports. Noise makes the first number larger than it is."
-    )
+    yield _VARIATION(paid=paid, times=100 * confidence)
     version, now = release.about.get("version"), session.catalog().version
-    if version == now:
-        return [says]
-    return [says, f"The release is of version {version} of the data, which has version {now} now: both make it differ."]
+    if version != now:
+        yield _VERSIONS(version=version, now=now)

@@ -9,7 +9,6 @@ from adomnia.catalog.model import Catalog
 from adomnia.plans.formulas import Grouping, Term, WindowFunction
 from adomnia.plans.plan import Choice, DistinctRows, Output, Plan, RowFilter, RowLimit
 from adomnia.privacy.keys import Key
-from adomnia.privacy.relations import is_public
 from adomnia.sql.reading.parse import check_clauses
 from adomnia.sql.reading.refusals import refusal, refusal_of_name
 from adomnia.sql.rows.blocks import MOST_TABLES, BlockReader
@@ -47,7 +46,7 @@ def _is_answer(select: exp.Select, catalog: Catalog) -> bool:
     if persons & {each.name.lower() for each in columns}:  # by the person; if it is another's name, that is refused
         return False
     block = BlockReader(catalog).read_block(select)
-    if is_public(block.relation):
+    if block.relation.is_public:
         return False
     written = (
         [] if group is None else [resolve_key(each, select, block.scope) for each in (*columns, *group.expressions)]

@@ -18,8 +18,8 @@ from adomnia.privacy.events import Pure
 from adomnia.privacy.expressions import Expression, conjuncts
 from adomnia.privacy.keys import Bucket, Key, key_cells
 from adomnia.privacy.kinds import Text
-from adomnia.privacy.relations import Where, has_blocks, is_public
-from adomnia.privacy.scans import DistinctValues, People, values_of
+from adomnia.privacy.relations import Where
+from adomnia.privacy.scans import DistinctValues, People
 from adomnia.sql.around import find_layers, is_aggregated, plan_around
 from adomnia.sql.methods.calls import find_call, plan_method
 from adomnia.sql.reading.parse import parse, refuse_distinct
@@ -134,14 +134,14 @@ def _draft_block(select: exp.Select, catalog: Catalog, asked: _Asked) -> _Draft 
     declared = frozenset(column.name.lower() for table in catalog.tables for column in table.columns)
     reader = BlockReader(catalog, exact=not about_people)
     block = reader.read_block(select)
-    if is_public(block.relation) != reader.exact:  # a name of WITH, or a view, is other than it sounds
+    if block.relation.is_public != reader.exact:  # a name of WITH, or a view, is other than it sounds
         reader = BlockReader(catalog, exact=not reader.exact)
         block = reader.read_block(select)
-    if is_public(block.relation):
+    if block.relation.is_public:
         return read_public_rows(select, block, reader, declared, read_limit(select), read_offset(select))
     refuse_distinct(select)
     need = None if asked.finds else explain_need(catalog)
-    if has_blocks(block.relation):
+    if block.relation.has_blocks:
         need = "filter with WHERE before rows are put into blocks: values are found by who has them"
     written = read_keys(select, block.scope, block.relation, need)
     # One order of the keys however GROUP BY lists them: it is the answer's rows that are sorted as written.
@@ -173,7 +173,7 @@ def _list_values(statistic: Statistic) -> Iterator[Expression]:
     """What the measurements of a statistic look at."""
     for measure in next(statistic.steps(Pure(1))):
         spend(_STEPS_OF_A_MEASUREMENT)
-        yield from values_of(measure.query.aggregate)
+        yield from measure.query.aggregate.expressions
         if isinstance(measure.query.aggregate, People) and isinstance(measure.query.relation, Where):
             yield from conjuncts(measure.query.relation.condition)  # which may be its own
 

@@ -18,9 +18,9 @@ from adomnia.privacy.events import Composed, Concentrated, Price
 from adomnia.privacy.expressions import Expression, call, number
 from adomnia.privacy.keys import Bucket
 from adomnia.privacy.kinds import Identity
-from adomnia.privacy.queries import CLIPPED_PARTS, MOST_CLIPPED, Clip, Query
+from adomnia.privacy.queries import CLIPPED_PARTS, MOST_CLIPPED, Aggregate, Clip, Query
 from adomnia.privacy.relations import OwnValue, PerPerson, Select, Selected, Where
-from adomnia.privacy.scans import Aggregate, NonNull, Rows, Total
+from adomnia.privacy.scans import NonNull, Rows, Total
 from adomnia.statistics.contract import Estimate, Measure, Measured, Result, Round, Statistic, Steps
 from adomnia.statistics.located import Located, value_of, with_cells
 from adomnia.statistics.profile import Contributions

@@ -17,8 +17,7 @@ from adomnia.noise import Integers
 from adomnia.privacy.events import AnyPrice, Approximate, Composed, Price
 from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.keys import Label
-from adomnia.privacy.queries import Query
-from adomnia.privacy.scans import Aggregate
+from adomnia.privacy.queries import Aggregate, Query
 from adomnia.privacy.transforms.distances import Distances
 from adomnia.statistics.products import Product
 

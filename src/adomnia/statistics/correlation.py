@@ -6,8 +6,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar, Self
 
-from adomnia.privacy.queries import Query
-from adomnia.privacy.scans import Aggregate, Total
+from adomnia.privacy.queries import Aggregate, Query
+from adomnia.privacy.scans import Total
 from adomnia.statistics.contract import Estimate, Measured
 from adomnia.statistics.covariance import change_other, pair_of, products_of
 from adomnia.statistics.explained import Explained

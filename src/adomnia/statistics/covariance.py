@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import ClassVar, Self
 
 from adomnia.distributions.quotients import Quotient
-from adomnia.privacy.queries import Query
-from adomnia.privacy.scans import Aggregate, NonNull, Total
+from adomnia.privacy.queries import Aggregate, Query
+from adomnia.privacy.scans import NonNull, Total
 from adomnia.statistics.centred import plain_total
 from adomnia.statistics.contract import Estimate, Measured
 from adomnia.statistics.moments import (

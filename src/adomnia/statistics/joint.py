@@ -12,9 +12,9 @@ import numpy as np
 from adomnia.distributions.quotients import Quotient
 from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.keys import Key
-from adomnia.privacy.queries import Query
+from adomnia.privacy.queries import Aggregate, Query
 from adomnia.privacy.relations import Relation
-from adomnia.privacy.scans import Aggregate, NonNull, Rows, Total
+from adomnia.privacy.scans import NonNull, Rows, Total
 from adomnia.statistics.bernstein import BernsteinSums, bernstein_vector
 from adomnia.statistics.contract import Bounds, Derivation, Estimate, Floats, Measured, Statistic
 from adomnia.statistics.correlation import Correlation

@@ -12,9 +12,9 @@ import numpy as np
 from adomnia.privacy.events import Composed, Price
 from adomnia.privacy.expressions import Expression, call
 from adomnia.privacy.keys import Bucket, Key
-from adomnia.privacy.queries import MOST_CLIPPED, Clip, Query
+from adomnia.privacy.queries import MOST_CLIPPED, Aggregate, Clip, Query
 from adomnia.privacy.relations import Relation, Where
-from adomnia.privacy.scans import Aggregate, Total
+from adomnia.privacy.scans import Total
 from adomnia.statistics.centred import distances_and_values
 from adomnia.statistics.contract import Estimate, Measure, Measured, Round, Statistic, Steps
 from adomnia.statistics.linear import linear

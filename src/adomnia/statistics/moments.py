@@ -16,8 +16,8 @@ from adomnia.mechanisms.contract import Noise
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Expression, Literal, call, number
 from adomnia.privacy.kinds import Quantity
-from adomnia.privacy.queries import Query
-from adomnia.privacy.scans import Aggregate, Total
+from adomnia.privacy.queries import Aggregate, Query
+from adomnia.privacy.scans import Total
 from adomnia.statistics.contract import Floats, Measured
 
 ROWS = "rows"  # their number, among sums that are named by the letters of what is multiplied in them

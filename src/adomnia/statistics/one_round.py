@@ -7,8 +7,7 @@ from fractions import Fraction
 from typing import ClassVar, Protocol, Self
 
 from adomnia.privacy.events import Composed, Price
-from adomnia.privacy.queries import Query
-from adomnia.privacy.scans import Aggregate
+from adomnia.privacy.queries import Aggregate, Query
 from adomnia.statistics.contract import Estimate, Measure, Measured, Result, Round, Statistic, Steps
 from adomnia.statistics.wrapper import Wrapper
 

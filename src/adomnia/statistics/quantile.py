@@ -12,8 +12,8 @@ from adomnia.mechanisms.brackets import Brackets
 from adomnia.mechanisms.earlier_brackets import EarlierBrackets
 from adomnia.noise import Integers
 from adomnia.privacy.kinds import Quantity
-from adomnia.privacy.queries import Query
-from adomnia.privacy.scans import Aggregate, Histogram
+from adomnia.privacy.queries import Aggregate, Query
+from adomnia.privacy.scans import Histogram
 from adomnia.statistics.brackets import Bracket
 from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured
 from adomnia.statistics.one_round import OneRound

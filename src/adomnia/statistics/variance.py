@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.distributions.quotients import Quotient
-from adomnia.privacy.queries import Query
-from adomnia.privacy.scans import Aggregate, NonNull
+from adomnia.privacy.queries import Aggregate, Query
+from adomnia.privacy.scans import NonNull
 from adomnia.statistics.centred import plain_total
 from adomnia.statistics.contract import Bounds, Derivation, Estimate, Floats, Measured
 from adomnia.statistics.moments import (

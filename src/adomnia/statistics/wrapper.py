@@ -2,8 +2,7 @@
 
 from fractions import Fraction
 
-from adomnia.privacy.queries import Query
-from adomnia.privacy.scans import Aggregate
+from adomnia.privacy.queries import Aggregate, Query
 from adomnia.statistics.contract import Statistic
 
 

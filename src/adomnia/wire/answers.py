@@ -19,7 +19,7 @@ from adomnia.session.answer import Answer
 from adomnia.statistics.contract import About, Bounds, Estimate, Floats
 from adomnia.wire.amounts import JSON_SAFE
 from adomnia.wire.models import CostReply, LeftReply, Reply, Rows, require
-from adomnia.wire.texts import TextReply, texts_of, texts_record
+from adomnia.wire.texts import TextReply, notes_of, texts_record
 
 Intervals: TypeAlias = Callable[[str, float, bool], Bounds]
 """Asked for other intervals of a column than those that came: its name, a confidence, whether all cells together."""
@@ -230,7 +230,7 @@ def answer_of(told: AnswerReply, intervals: Intervals) -> Answer:
         replayed=told.replayed,
         left=told.left.left(),
         caps=tuple(each.cap() for each in told.caps),
-        notes=tuple(map(texts_of(told.texts), told.notes)),
+        notes=notes_of(told.texts, told.notes),
         figure=told.figure,
         model=told.model,
         cells=max((require(each.cells) for each in told.columns if each.kind == "value"), default=1),

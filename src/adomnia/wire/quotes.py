@@ -26,7 +26,7 @@ from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.wire.amounts import ExactText
 from adomnia.wire.answers import CapReply
 from adomnia.wire.models import CostReply, Reply, require
-from adomnia.wire.texts import TextReply, texts_of, texts_record
+from adomnia.wire.texts import TextReply, notes_of, texts_record
 
 _BY_RANK: dict[str, type[Halving | Brackets | EarlierBrackets]] = {
     "halving": Halving,
@@ -160,7 +160,6 @@ def quote_record(quote: Quote) -> dict[str, Any]:
 def quote_of(told: QuoteReply) -> Quote:
     """The quote that was told of."""
     price: Any = told.price and told.price.event
-    text = texts_of(told.texts)
     return Quote(
         price=price,
         event=told.cost.event,
@@ -172,7 +171,7 @@ def quote_of(told: QuoteReply) -> Quote:
         findings=tuple(_search(each) for each in told.findings),
         effort=told.effort,
         rows=told.rows,
-        **{name: tuple(map(text, getattr(told, name))) for name in _SENTENCES},
+        **{name: notes_of(told.texts, getattr(told, name)) for name in _SENTENCES},
     )
 
 

@@ -6,6 +6,8 @@ import numpy as np
 from pydantic import Field
 
 from adomnia.engines.contract import silent
+from adomnia.messages.surfaces import Surface
+from adomnia.messages.texts import show_all
 from adomnia.options import CONFIDENCE
 from adomnia.releases.arrays import Packer, Unpacker
 from adomnia.releases.model import Release
@@ -14,6 +16,7 @@ from adomnia.releases.store import ReleaseEntry
 from adomnia.session.contract import Session
 from adomnia.wire.asking import AskedQuestion, Confidence
 from adomnia.wire.models import LARGEST_BODY, Reply
+from adomnia.wire.texts import TextReply, notes_of, texts_record
 
 ZIP = "application/zip"
 _LONGEST_NAME = 63
@@ -65,6 +68,7 @@ class ReleaseReply(Reply):
     columns: list[ReleaseColumnReply]
     about: dict[str, Any] = Field(description="How it was made: mechanism, price, guarantee, version of the data.")
     notes: list[str]
+    texts: list[TextReply] = Field([], description="What is known of these sentences.")
 
 
 class ReleasesReply(Reply):
@@ -83,7 +87,8 @@ def release_record(entry: ReleaseEntry) -> dict[str, Any]:
         "question": entry.question,
         "columns": columns,
         "about": about,
-        "notes": list(entry.notes),
+        "notes": list(show_all(entry.notes, Surface.JSON)),
+        **texts_record(entry.notes),
     }
 
 
@@ -92,4 +97,4 @@ def entry_of(told: ReleaseReply) -> ReleaseEntry:
     unpacker = Unpacker(np.zeros(0, np.int64), np.zeros(0, np.float64))
     columns, about = unpacker.unpack([dict(column) for column in told.columns]), unpacker.unpack(told.about)
     attributes = read_attributes({"attributes": columns}) if columns else ()
-    return ReleaseEntry(told.name, told.question, about, tuple(told.notes), attributes)
+    return ReleaseEntry(told.name, told.question, about, notes_of(told.texts, told.notes), attributes)

@@ -85,10 +85,11 @@ def _write_csv(table: pa.Table) -> list[bytes]:
 def facts_header(answer: Answer, *, together: bool = False) -> str:
     """What the JSON has beside its columns, in the ASCII of a header; without sentences if those are too long."""
     facts = answer_facts(answer, together=together)
-    written = _write(facts)
-    if len(written) <= _LONGEST_HEADER:
-        return written
-    return _write({name: told for name, told in facts.items() if name not in {"caps", "notes", "texts"}})
+    for left_out in ((), ("texts",), ("texts", "caps", "notes")):
+        written = _write({name: told for name, told in facts.items() if name not in left_out})
+        if len(written) <= _LONGEST_HEADER:
+            break
+    return written
 
 
 def _write(facts: dict[str, Any]) -> str:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from adomnia.console.answers.notes import count_things, find_held, list_things
 from adomnia.console.answers.table import build_table
+from adomnia.messages.notes import Note
 from adomnia.plans.drafts import Cap
 from kit.answers import key, make_answer, measured
 
@@ -39,12 +40,12 @@ def test_the_reader_is_told_whom_intervals_are_about():
     ]
     assert held[:2] == ["where the exact answer lies", "where the population's value lies"]
     assert held[2:] == ["where it lies, as the notes say,"] * 2
-    told = things((1, 2, 3), notes=("A method says it itself.",), figure={"kind": "points"})
+    told = things((1, 2, 3), notes=(Note("A method says it itself."),), figure={"kind": "points"})
     assert [each.says for each in told] == ["A method says it itself."]
 
 
 def test_caps_and_notes_are_told():
-    told = things((1, 2, 3), caps=(Cap("visits", 10),), notes=("Rows whose city is missing are in no group.",))
+    told = things((1, 2, 3), caps=(Cap("visits", 10),), notes=(Note("Rows whose city is missing are in no group."),))
     assert [each.lead for each in told] == ["The interval is about the noise.", "Not all rows may count.", ""]
     assert "at most 10 rows of a person count" in told[1].says
     assert count_things(told) == "Three things to know"

@@ -6,6 +6,7 @@ from adomnia.console.answers.reading import AnswerReading
 from adomnia.console.answers.view import build_answer_view
 from adomnia.console.rendering import Page, render
 from adomnia.explaining.tree import Node
+from adomnia.messages.notes import Note
 from adomnia.session.explanation import build_explanation
 from kit.answers import LEFT, key, make_answer, measured
 
@@ -29,7 +30,7 @@ def test_how_an_answer_came_to_be_is_told_in_a_tag():
 
 def test_an_answer_from_a_release_is_free_but_neither_exact_nor_about_nobody():
     free = replace(
-        make_answer(key("k", "a", "b"), measured("n", (1, 2, 3), (4, 5, 6)), receipt=None), notes=("From it.",)
+        make_answer(key("k", "a", "b"), measured("n", (1, 2, 3), (4, 5, 6)), receipt=None), notes=(Note("From it."),)
     )
     view = build_answer_view(free, "")
     assert view.tag.text == "free, from a release"
@@ -92,7 +93,7 @@ def test_an_explanation_is_shown_as_a_tree():
 
 
 def test_nothing_foreign_is_markup():
-    answer = make_answer(key(EVIL, EVIL), measured(f"{EVIL}2", (1, 2, 3)), notes=(EVIL,))
+    answer = make_answer(key(EVIL, EVIL), measured(f"{EVIL}2", (1, 2, 3)), notes=(Note(EVIL),))
     shown = page_of(build_answer_view(answer, EVIL))
     assert "<script>" not in shown
     assert "&lt;script&gt;alert(1)" in shown

@@ -12,10 +12,10 @@ from adomnia.asking.batch import plan_text
 from adomnia.catalog.model import Link, Table, is_name
 from adomnia.console.data.examples import examples_of, joined_examples, list_examples
 from adomnia.console.data.links import list_links
-from adomnia.console.data.views import open_view
 from adomnia.pricing.questions import Question
 from adomnia.privacy.kinds import Boolean
 from adomnia.session.curator import rehearse
+from adomnia.sql.rows.views import open_view
 from kit import catalogs, hospital
 from kit.catalogs import PERSON, declare, gather, rows_of
 

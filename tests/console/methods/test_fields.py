@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from adomnia.api.actions.method_calls import read_frame
 from adomnia.console.methods.fields import list_fields, list_terms
-from adomnia.console.methods.offering import read_frame
 from kit.methods import hospital_catalog
 from kit.planted_method import METHOD, tally
 

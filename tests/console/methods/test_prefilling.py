@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from adomnia.api.actions.method_calls import list_tables
 from adomnia.console.methods import prefilling
-from adomnia.console.methods.offering import list_tables
 from adomnia.console.methods.prefilling import prefill, refit
 from adomnia.console.methods.writing import write_question
 from adomnia.methods.registry import METHODS

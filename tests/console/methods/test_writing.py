@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from sqlglot import exp
 
 from adomnia.catalog.model import is_column_name
-from adomnia.console.methods.naming import OWN, write_column
+from adomnia.console.methods.naming import OWN
 from adomnia.console.methods.problems import BadField
 from adomnia.console.methods.writing import write_question, write_rows
 from adomnia.errors import Refusal
+from adomnia.explaining.sql_text import write_column
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Quantity, Text

@@ -239,6 +239,8 @@ def test_check_is_a_derivation_of_its_own():
         "adomnia.engines.dialect import Dialect, IntegerType",
         "adomnia.engines.dialect import Dialect, Types",
         "adomnia.errors import Failure",
+        "adomnia.privacy.scans import Scan",
+        "adomnia.privacy.transforms.contract import Transform",
         "adomnia.privacy.transforms.distances import Candidate, Distances",
         "adomnia.privacy.domains import Numbers",
         "adomnia.privacy.transforms.estimates import BlockEstimates, EstimateCounts, EstimateMoments",

@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adomnia.engines.check import check_cells_of_blocks, combine_sensitivity, distance_sensitivity, estimate_sensitivity
+from adomnia.engines.check import check_cells_of_blocks, transform_sensitivity
+from adomnia.engines.check.transforms import combine_sensitivity, distance_sensitivity, estimate_sensitivity
 from adomnia.engines.contract import Statement
 from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.errors import Failure
+from adomnia.privacy.scans import Rows
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.privacy.transforms.distances import Candidate, Distances
 from adomnia.privacy.transforms.estimates import EstimateMoments
@@ -132,3 +134,37 @@ def test_what_is_neither_moments_nor_counts_is_not_known():
     planted = moments((0, 4))
     with pytest.raises(TypeError, match="moments or counts, got Others"):
         estimate_sensitivity(Others(planted.sums, planted.function, planted.domains))
+
+
+ONE = Combination(((Matrix.dense([[1, 2]]),),))
+NEAREST = Distances(TABLES, (Candidate((FEW[0],)),))
+MOVED, CELLS = Sensitivity(l1=3, monotone=True), (range(8),)
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "proved", "expected"),
+    [
+        (Rows(), [MOVED], MOVED),
+        (ONE, [MOVED], combine_sensitivity(MOVED, ONE)),
+        (NEAREST, [MOVED] * 4, distance_sensitivity([MOVED] * 4, NEAREST)),
+        (moments((0, 4)), [CELLS], moments((0, 4)).move),
+    ],
+)
+def test_what_is_computed_from_scans_moves_by_what_is_proved_of_these(aggregate, proved, expected):
+    assert transform_sensitivity(aggregate, proved) == expected
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "proved"),
+    [
+        (moments((0, 4)), [MOVED]),  # which says nothing of blocks
+        (Rows(), [CELLS]),
+        (ONE, [CELLS]),
+        (NEAREST, [MOVED, MOVED, MOVED, CELLS]),
+        (Rows(), [MOVED, MOVED]),
+        (ONE, [MOVED, MOVED]),
+    ],
+)
+def test_what_is_proved_must_be_what_the_derivation_needs(aggregate, proved):
+    with pytest.raises(ValueError, match=r"of what is proved|too many values"):
+        transform_sensitivity(aggregate, proved)

@@ -19,7 +19,6 @@ from adomnia.privacy.kinds import Boolean, Quantity
 from adomnia.privacy.queries import Clip, Query
 from adomnia.privacy.relations import Join, Named, Where
 from adomnia.privacy.scans import DistinctValues, NonNull, People, Rows, Total
-from adomnia.privacy.transforms.matrices import Combination, Matrix
 from adomnia.privacy.vectors import Variable, Vector
 from engines.databases import (
     PERSON,
@@ -281,7 +280,6 @@ def test_both_halves_of_a_count_stand_beside_the_sum_in_one_statement():
         (by(missing(X)), by(missing(X), aggregate=People())),
         (by(missing(X)), by(missing(X), aggregate=DistinctValues(X))),
         (by(missing(X)), by(missing(X), aggregate=ENDS)),
-        (by(missing(X)), by(missing(X), aggregate=Combination(((Matrix.identity(2),),)))),
         (by(missing(X), clip=Clip(2)),),
         (by(Bucket(call(">", X, constant(0)), None, X)),),
     ],
@@ -295,7 +293,6 @@ def test_both_halves_of_a_count_stand_beside_the_sum_in_one_statement():
         "people",
         "different values",
         "a vector",
-        "combinations",
         "shortened",
         "another condition",
     ],

@@ -166,9 +166,12 @@ def test_vectors_share_a_statement_with_other_aggregates():
         assert answer(engine, *asked) == [[5, 0], [[490, 20], [0, 0]], [110, 0]]
 
 
-def test_combinations_are_read_as_counts():
-    counted = query(Combination(((Matrix.total(2),),)), CITY)
-    assert render((counted,), DUCKDB).text == render((query(Rows(), CITY),), DUCKDB).text
+@pytest.mark.parametrize("keys", [(), (CITY,)])
+def test_what_is_computed_from_scans_is_not_rendered_itself(keys):
+    counted = query(Combination(((Matrix.total(2 if keys else 1),),)), *keys)
+    assert render(counted.inner, DUCKDB).text == render((query(Rows(), *keys),), DUCKDB).text
+    with pytest.raises(TypeError, match="of one column, got Combination"):
+        render((counted,), DUCKDB)
 
 
 VALUES = [None, nan, inf, -inf, -10.0, 90.0, 0.0, 0.0078125, 0.0078124, 33.3, 500.0]

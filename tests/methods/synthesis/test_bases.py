@@ -7,7 +7,6 @@ from math import prod
 import numpy as np
 import pytest
 
-from adomnia.curator.combining import combine
 from adomnia.methods.synthesis.attributes import ReleaseColumn
 from adomnia.methods.synthesis.bases import BASES, ask, find_contrasts, subtract_means, suits
 from adomnia.privacy.expressions import Column
@@ -30,7 +29,7 @@ def test_contrasts_of_exact_counts_come_back(basis, sizes):
     relation, columns = columns_of(sizes)
     query = ask(relation, columns, basis)
     counts = np.random.default_rng(1).integers(0, 50, size=sizes)
-    found = find_contrasts(combine(query, counts), sizes, basis)
+    found = find_contrasts(query.apply([counts]), sizes, basis)
     assert found == pytest.approx(subtract_means(counts.astype(float)))
 
 

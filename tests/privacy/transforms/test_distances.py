@@ -14,7 +14,7 @@ from adomnia.privacy.keys import Bucket, Names
 from adomnia.privacy.kinds import Text
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import MOST_ROWS, Private
-from adomnia.privacy.scans import values_of
+from adomnia.privacy.scans import SparseIntegers
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.privacy.transforms.distances import Candidate, Distances, Guess
 
@@ -137,16 +137,18 @@ def test_scores_number_one_a_candidate_or_one_a_cell():
     assert Distances(TABLES, CANDIDATES["two guesses of a table"], "each").results == 8
     asked = Query(PEOPLE, (), Distances(TABLES, CANDIDATES["weights"], "each"))
     assert (asked.result_shape, asked.form, asked.columns) == ((6,), "cells", 1)
-    assert values_of(asked.aggregate) == ()
+    assert asked.aggregate.expressions == ()
     assert describe_query(asked) == "a choice of one of 6 by distances from 4 tables of rows"
 
 
-def test_its_parts_are_counts_of_rows_and_other_queries_are_their_own():
+def test_it_is_computed_from_counts_of_rows_and_these_from_nothing_else():
     asked = Query(PEOPLE, (), Distances(TABLES, CANDIDATES["one"]))
-    assert [part.keys for part in asked.parts] == list(TABLES)
-    (count_of_rows,) = asked.parts[0].parts
-    assert count_of_rows is asked.parts[0]
-    assert asked.parts[3].parts == (asked.parts[3],)
+    assert [inner.keys for inner in asked.inner] == list(TABLES)
+    (count_of_rows,) = asked.inner[0].inner
+    assert count_of_rows is asked.inner[0]
+    assert asked.recurs
+    assert not asked.by_block
+    assert not count_of_rows.recurs
 
 
 def test_scores_fall_as_well_as_rise_and_rows_of_a_person_multiply():
@@ -267,3 +269,48 @@ def test_tables_of_more_than_a_million_cells_are_refused():
     long = Private("people", 1, (*wide, ONE))
     with pytest.raises(ValueError, match="at most a million cells"):
         Query(long, (), Distances(((*wide, ONE), (ONE,)), (Candidate((guess(1, 0, 0),)),)))
+
+
+def sparse(tables):
+    return [SparseIntegers.of(each) for each in tables]
+
+
+@pytest.mark.no_cover
+def test_scores_are_those_of_their_definition_in_both_sorts_of_integers():
+    some = databases(3)[::7]
+    for distances in EVERY:
+        expected = define(distances, count(some))
+        for place in range(len(some)):
+            tables = sparse([each[place] for each in count(some)])
+            for largest, kind in ((2**62 - 1, np.int64), (2**62, object)):
+                found = distances.apply(tables, largest)
+                assert found.dtype == kind
+                assert found.shape == (distances.results,)
+                assert found.tolist() == expected[place].tolist()
+
+
+def test_scores_of_object_counts_are_the_same():
+    rows = databases(2)[-1]
+    tables = [each.astype(object) for each in count(rows[None])]
+    for distances in EVERY:
+        found = distances.apply([SparseIntegers.of(each[0]) for each in tables], 2**62)
+        assert found.tolist() == define(distances, count(rows[None]))[0].tolist()
+        assert all(type(each) is int for each in found.tolist())
+
+
+@pytest.mark.parametrize("norm", ["total", "largest", "each"])
+def test_what_is_beyond_64_bits_does_not_wrap(norm):
+    believed = Guess(0, np.array([-(2**52)]))
+    distances = Distances(((),), (Candidate((believed, believed), -(2**15)),), norm, 2**15)
+    rows = 2**47
+    many = 1 if norm == "largest" else 2
+    assert distances.largest(rows) >= 2**77
+    found = distances.apply([SparseIntegers.of(np.array([rows]))], distances.largest(rows))
+    assert found.tolist() == [-(2**15) * many * (2**62 + 2**52)]
+
+
+def test_guesses_of_a_small_type_are_compared_in_a_wide_one():
+    believed = Guess(0, np.array([-128, 127, 0], dtype=np.int8))
+    tables = [SparseIntegers.of(np.array([1000, 0, 3]))]
+    for norm, expected in (("total", [1128 + 127 + 3]), ("largest", [1128]), ("each", [1128, 127, 3])):
+        assert Distances((TABLES[2],), (Candidate((believed,)),), norm).apply(tables, 2**40).tolist() == expected

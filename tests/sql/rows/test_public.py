@@ -10,7 +10,6 @@ from adomnia.errors import Refusal
 from adomnia.plans.public_rows import PublicRows
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Identity
-from adomnia.privacy.relations import is_public
 from adomnia.sql.lower import lower, plan_question, require_plan
 from adomnia.sql.reading.parse import parse
 from sql.hospital import HOSPITAL
@@ -19,7 +18,7 @@ from sql.hospital import HOSPITAL
 def asked(text):
     found = plan_question(parse(text), HOSPITAL)
     assert isinstance(found, PublicRows)
-    assert is_public(found.rows)
+    assert found.rows.is_public
     return found
 
 

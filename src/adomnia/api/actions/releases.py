@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from adomnia.asking.releasing import find_release
 from adomnia.asking.releasing import list_releases as list_published
+from adomnia.releases.answering import describe_origin
 from adomnia.releases.archive import pack_archive
+from adomnia.releases.checks import check_release_name
 from adomnia.releases.tables import SCHEMA, AttributeTable, make_table
 from adomnia.session.askable import make_askable
 from adomnia.sql.reading.released import list_released, parse_released
@@ -16,10 +18,21 @@ if TYPE_CHECKING:
 
     from adomnia.api.requests import Visit
     from adomnia.releases.store import ReleaseEntry
+    from adomnia.session.answer import Answer
     from adomnia.session.askable import AskableRelease
     from adomnia.session.contract import Session
 
-__all__ = ["SCHEMA", "check_named", "list_columns", "list_keys", "list_releases", "open_release", "pack_archive"]
+__all__ = [
+    "SCHEMA",
+    "check_named",
+    "check_release_name",
+    "list_columns",
+    "list_keys",
+    "list_own_notes",
+    "list_releases",
+    "open_release",
+    "pack_archive",
+]
 
 
 def list_releases(visit: Visit) -> Sequence[ReleaseEntry]:
@@ -38,6 +51,11 @@ def list_columns(entry: ReleaseEntry) -> dict[str, str]:
     """The columns that questions about a release may name, and what each holds."""
     table = AttributeTable(entry.name, entry.attributes)
     return {column.name: table.attributes[place].sort for column, place in table.columns.items()}
+
+
+def list_own_notes(release: AskableRelease, answer: Answer) -> tuple[str, ...]:
+    """What an answer of a release says beside where it comes from."""
+    return tuple(answer.notes[len(describe_origin(release)) :])
 
 
 def list_keys(release: AskableRelease) -> tuple[str, ...]:

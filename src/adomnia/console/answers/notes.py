@@ -97,5 +97,5 @@ def _tell_caps(answer: Answer) -> Iterator[Thing]:
 
 def _tell_notes(answer: Answer) -> Iterator[Thing]:
     for note in answer.notes:
-        if answer.figure or not note.startswith(OF_POPULATION):
+        if answer.figure or note.code != OF_POPULATION.code:
             yield Thing("", show(note, Surface.PAGE))

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from adomnia.console.ask.fixes import Situation, change_fields, list_fixes
 from adomnia.errors import Refusal
+from adomnia.messages.fixes import PAY
+from adomnia.messages.texts import Fix
 from adomnia.privacy.amounts import show_down
 
 if TYPE_CHECKING:
@@ -58,7 +60,9 @@ def _list_sharper(quote: Quote, situation: Situation) -> tuple[SuggestedFix, ...
     """Prices at which an answer that would say nothing would say something."""
     if not quote.vacuous:
         return ()
-    fixes = list_fixes(Refusal("It", "says nothing", quote.vacuous[0], code="vacuous"), situation)
+    (told, *_) = quote.vacuous
+    fix = Fix(told, PAY, **told.facts) if "currency" in told.facts else Fix(told)
+    fixes = list_fixes(Refusal("It", "says nothing", fix, code="vacuous"), situation)
     return tuple(fix for fix in fixes if "anyway" not in fix.change)
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from adomnia.messages.fixes import FROM_RELEASE
-from adomnia.messages.texts import Fix
+from adomnia.pricing.notes import FREE_RELEASE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from adomnia.messages.notes import Note
 
 
 @dataclass(frozen=True)
@@ -20,16 +21,12 @@ class FreeRelease:
     error: str
 
 
-def find_free_release(notes: Iterable[str]) -> FreeRelease | None:
+def find_free_release(notes: Iterable[Note]) -> FreeRelease | None:
     """The release that a note of a quote names, if one does."""
-    found = next((note for note in notes if _offers_release(note)), None)
-    return FreeRelease(*(str(found.facts[name]) for name in ("name", "error"))) if isinstance(found, Fix) else None
+    told = next((note.facts for note in notes if note.code == FREE_RELEASE.code), None)
+    return None if told is None else FreeRelease(str(told["release"]), f"{told['error']:.4g}")
 
 
-def without_free_release(notes: Iterable[str]) -> tuple[str, ...]:
+def without_free_release(notes: Iterable[Note]) -> tuple[Note, ...]:
     """The notes but for that one: the panel has a field in its place."""
-    return tuple(note for note in notes if not _offers_release(note))
-
-
-def _offers_release(note: str) -> bool:
-    return isinstance(note, Fix) and note.action == FROM_RELEASE
+    return tuple(note for note in notes if note.code != FREE_RELEASE.code)

@@ -30,6 +30,7 @@ from adomnia.console.ask.price_view import Coming, PriceView
 from adomnia.console.ask.refusals import view_refusal
 from adomnia.console.prices import SIGNS
 from adomnia.errors import Refusal
+from adomnia.explaining.balances import WOULD_BE_REFUSED
 from adomnia.explaining.plan_sentences import Piece
 from adomnia.messages.fixes import ASK_RELEASE
 from adomnia.messages.surfaces import Surface
@@ -53,7 +54,6 @@ __all__ = ["PriceView", "build_price", "view_problem"]
 
 _POINTS = 5  # prices at which the funnel is known
 _SIZES = (100, 250, 1000, 3000)  # of groups
-_NEVER = "A new answer would be refused"  # how a warning begins that the panel says better
 
 
 def build_price(visit: Visit, form: AskForm) -> PriceView:
@@ -144,7 +144,9 @@ def _add_words(view: PriceView, quote: Quote) -> PriceView:
     """The panel with what else there is to know, in the words of the page."""
     caps, findings = (tuple(f"{each}." for each in some) for some in (quote.caps, quote.findings))
     effort = (HIGH_EFFORT,) if quote.effort == "high" else ()
-    warnings = tuple(line for line in quote.warnings if not line.startswith(_NEVER))
+    warnings = tuple(
+        line for line in quote.warnings if line.code != WOULD_BE_REFUSED.code
+    )  # which the panel says better
     return replace(
         view,
         vacuous=show_all(quote.vacuous, Surface.PAGE),

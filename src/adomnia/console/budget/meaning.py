@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import TYPE_CHECKING
 
-from adomnia.accounting.groups import group_privacy
+from adomnia.accounting.groups import protect_group
 from adomnia.accounting.meaning import FALSE_ALARMS, concentrated_detection, detection, odds_factor, posterior
 from adomnia.console.dot_slices import cut_slice
 from adomnia.explaining.promises import format_factor
 from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT, show_up
-from adomnia.privacy.events import Approximate, Pure
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -102,15 +101,11 @@ def _judge_budget(budget: Budget, before: float) -> Belief:
 
 def _judge_household(budget: Budget, before: float) -> str:
     """How sure somebody can become about a household as a whole; empty where nothing is promised of so many."""
-    one = Approximate(budget.epsilon, budget.delta) if budget.delta else Pure(budget.epsilon)
-    try:
-        group = group_privacy(one, _HOUSEHOLD)
-    except ValueError:
+    group = protect_group(budget.epsilon, budget.delta, _HOUSEHOLD)
+    if group is None:
         return ""
-    if isinstance(group, Pure):
-        return _in_hundred(posterior(before, group.epsilon))
-    assert isinstance(group, Approximate)  # noqa: S101 - as docs/proofs/groups.md says of such guarantees
-    return _in_hundred(_name_at(before, group.epsilon, group.delta))
+    epsilon, delta = group
+    return _in_hundred(_name_at(before, epsilon, delta) if delta else posterior(before, epsilon))
 
 
 def _name_at(before: float, epsilon: Fraction, delta: Fraction) -> float:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from adomnia.api.catalog_edits.edits import add_section, remove_key, remove_section, set_value
 from adomnia.api.catalog_edits.examining import parse_toml
 from adomnia.catalog.document_keys import NAME
-from adomnia.console.catalog.edits import add_section, remove_key, remove_section, set_value
 from adomnia.console.catalog.fields import read_path
 from adomnia.console.catalog.parts import TEXT, EditorPart, find_part, list_parts
 from adomnia.errors import Refusal

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
+from adomnia.api.catalog_edits.edits import toml_string
 from adomnia.catalog.document_keys import COLUMNS
 from adomnia.catalog.model import POLICIES
-from adomnia.catalog.write import toml_string
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from adomnia.api.actions.tables import measure_sum
 from adomnia.console.data.wording import show_number
 from adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity, Text
-from adomnia.privacy.queries import Query
-from adomnia.privacy.relations import Private
-from adomnia.privacy.scans import Total
 
 if TYPE_CHECKING:
     from datetime import date
@@ -79,8 +77,6 @@ def list_values(values: tuple[str, ...], others: str | None = None) -> ValueList
 
 def describe_columns(table: Table) -> tuple[ColumnFacts, ...]:
     """All columns, in their order."""
-    # Without its columns: what one person moves follows from their rows and the bounds of the one that is added up.
-    relation = None if table.public else Private(table.name, table.rows_per_person, ())
     return tuple(
         ColumnFacts(
             name=column.name,
@@ -88,11 +84,16 @@ def describe_columns(table: Table) -> tuple[ColumnFacts, ...]:
             bounds=_find_bounds(column),
             values=_list_values(column.kind),
             says="other tables lead to it" if _is_end(column, table) else _say(column.kind),
-            moves="" if relation is None else _measure_sum(relation, column),
+            moves=_describe_moves(table, column),
             uses="" if table.public else _list_uses(column.kind),
         )
         for column in table.columns
     )
+
+
+def _describe_moves(table: Table, column: Column) -> str:
+    moves = None if table.public else measure_sum(table, column)
+    return "" if moves is None else show_number(moves)
 
 
 def _find_bounds(column: Column) -> Bounds | None:
@@ -132,13 +133,6 @@ def _say(kind: Kind) -> str:
 
 def _is_end(column: Column, table: Table) -> bool:
     return isinstance(column.kind, Identity) and column.kind.linked == f"{table.name}.{column.name}"
-
-
-def _measure_sum(relation: Private, column: Column) -> str:
-    """How far one person moves the sum of a column, as the core derives it."""
-    if column.domain is None:
-        return ""
-    return show_number(Query(relation, (), Total(column, column.domain)).sensitivity().l1 * column.domain.step)
 
 
 def _list_uses(kind: Kind) -> str:  # noqa: PLR0911 - one for each kind

@@ -8,7 +8,6 @@ from math import ceil, log
 from typing import TYPE_CHECKING
 
 from adomnia.privacy.amounts import show_up
-from adomnia.privacy.units import ROW
 
 if TYPE_CHECKING:
     from adomnia.catalog.model import Profile, Table
@@ -37,7 +36,7 @@ class ProfileView:
 
 def describe_moves(table: Table, unit: Unit) -> str:
     """How often one person counts, or one row where each is hidden by itself, in words."""
-    if unit == ROW:
+    if not unit.table:
         return "One row counts once: it moves COUNT(*) by at most 1."
     times = "once" if table.rows_per_person == 1 else f"{table.rows_per_person:,} times"
     says = f"One person counts at most {times}: they move COUNT(*) by at most {table.rows_per_person:,}."

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from adomnia.api.actions.tables import count_rows_of_a_person
 from adomnia.errors import Refusal
 from adomnia.explaining.sql_text import quote_identifier
 from adomnia.privacy.kinds import Identity, Text
-from adomnia.sql.rows.blocks import rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -77,10 +77,10 @@ def offer_joins(catalog: Catalog, joins: Sequence[JoinOffer]) -> tuple[JoinOffer
 
 def _check(catalog: Catalog, join: JoinOffer) -> JoinOffer | None:
     try:
-        relation = rows_of(f"SELECT 1 AS one FROM {join.clause}", catalog).relation  # noqa: S608 - only read
+        rows = count_rows_of_a_person(join.clause, catalog)
     except Refusal:  # too many pairs: nothing to offer
         return None
-    return replace(join, rows_per_person=relation.rows_per_person)
+    return replace(join, rows_per_person=rows)
 
 
 def _find_lookup(table: Table, other: Table, links: Sequence[TableLink]) -> tuple[str, str] | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
 
+from adomnia.api.actions.tables import list_sources, open_view
 from adomnia.console.data.columns import describe_columns
 from adomnia.console.data.contributions import describe_moves, view_profile
 from adomnia.console.data.diagram import draw_diagram
@@ -18,7 +19,6 @@ from adomnia.console.data.links import list_links
 from adomnia.console.data.protection import describe_protection, describe_row
 from adomnia.console.data.rows import make_up_rows, preview_rows, read_public_rows
 from adomnia.console.data.tables import SEARCHED_FROM, find_tables, list_tables
-from adomnia.console.data.views import list_sources, open_view
 from adomnia.console.frame import show
 from adomnia.console.paying import address_of_question
 from adomnia.console.releases.release_lines import list_lines

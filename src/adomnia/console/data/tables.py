@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from adomnia.api.actions.tables import list_sources, open_view
 from adomnia.console.data.protection import describe_row
-from adomnia.console.data.views import list_sources, open_view
 from adomnia.console.data.wording import count_rows
 
 if TYPE_CHECKING:

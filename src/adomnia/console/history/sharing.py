@@ -137,5 +137,5 @@ def _weigh(receipt: Receipt, before: Filter, after: Filter) -> Balance:
 
 
 def _say_error(output: Expected) -> str:
-    within = error_in_words(output).replace("at most", "within")
+    within = error_in_words(output, "within")
     return within if output.rows is None else f"{within} in a group of {output.rows:,}"

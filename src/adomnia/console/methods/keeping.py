@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from adomnia.api.actions.releases import SCHEMA, check_release_name
 from adomnia.console.ask.affording import find_most
 from adomnia.console.ask.budget_bar import build_bar
 from adomnia.console.methods.problems import BadField, refuse_field
@@ -13,8 +14,6 @@ from adomnia.messages.surfaces import Surface
 from adomnia.messages.texts import show_all
 from adomnia.pricing.policies import sets_price
 from adomnia.privacy.amounts import EPSILON_UNIT
-from adomnia.releases.checks import check_release_name
-from adomnia.sql.reading.creating import SCHEMA
 
 if TYPE_CHECKING:
     from adomnia.api.requests import Visit

@@ -8,10 +8,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, TypeAlias
 
-from adomnia.explaining.sql_text import put_in_quotes
-from adomnia.privacy.expressions import quote_name
-from adomnia.sql.reading.select_builder import is_one_name
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -41,16 +37,6 @@ def box_of(parameter: Parameter, column: str) -> str:
 def choose_column(column: str) -> str:
     """What a field holds that a column is chosen in."""
     return _CHOSEN + column
-
-
-def write_column(name: str) -> str:
-    """The name of a column as an expression: in quotes where it would be read for something else.
-
-    >>> write_column("age"), write_column("select"), write_column('6" pipes')
-    ('age', '"select"', '"6"" pipes"')
-    """
-    plain = quote_name(name)
-    return plain if is_one_name(plain) else put_in_quotes(name)
 
 
 def write_term(name: str) -> str | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
+from adomnia.api.actions.method_calls import list_tables, read_frame
 from adomnia.api.problems import status_of
 from adomnia.console.ask.form import AskForm
 from adomnia.console.ask.pricing import build_price
@@ -19,7 +20,6 @@ from adomnia.console.methods.keeping import (
     price_keeping,
     read_keeping,
 )
-from adomnia.console.methods.offering import list_tables, read_frame
 from adomnia.console.methods.pictures import describe_picture
 from adomnia.console.methods.problems import BadField
 from adomnia.console.methods.writing import write_question, write_rows

@@ -5,17 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from sqlglot import exp
-
+from adomnia.api.actions.method_calls import is_answered, list_tables, read_frame, take_apart
 from adomnia.console.methods.naming import OWN, box_of, choose_column, field_of, own_of, write_term
-from adomnia.console.methods.offering import list_tables, read_frame
 from adomnia.console.methods.writing import write_question, write_rows
 from adomnia.errors import Refusal
-from adomnia.sql.lower import lower
-from adomnia.sql.methods.arguments import find_arguments
-from adomnia.sql.methods.calls import find_call
-from adomnia.sql.reading.parse import parse
-from adomnia.sql.values.scope import strip_brackets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +16,7 @@ if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog
     from adomnia.console.methods.naming import Fields
     from adomnia.methods.contract import Frame, Method, Parameter
+    from adomnia.sql.methods.call_parts import ArgumentParts, RowsParts
 
 _COLUMNS = {
     "column": "numbers",
@@ -38,26 +32,19 @@ _NAMES = re.compile(r"`([^`]+)`|([^\W\d][\w.]*)(?!\s*\(|[\w.])")
 
 def prefill(method: Method, catalog: Catalog) -> dict[str, str]:
     """A form that has a price: that of the example, or of the first table with enough columns."""
-    try:
-        lower(method.example, catalog)
-    except Refusal:
-        return _choose_table(method, catalog)
-    return read_example(method, catalog)
+    return read_example(method, catalog) if is_answered(method.example, catalog) else _choose_table(method, catalog)
 
 
 def read_example(method: Method, catalog: Catalog) -> dict[str, str]:
     """The form that means the example of a method."""
-    call = find_call(parse(method.example))
-    assert call is not None  # noqa: S101 - a contract of methods
-    rows, selected = _read_rows(strip_brackets(call.expressions[0]))
-    nodes = find_arguments(call, method)
-    fields = dict(rows)
+    call = take_apart(method.example, method)
+    fields = _read_rows(call.rows)
     for parameter in method.parameters:
-        if parameter.name in nodes:
-            fields |= _read_argument(parameter, nodes[parameter.name])
-        elif parameter.kind in {"columns", "names"} and selected:
+        if parameter.name in call.arguments:
+            fields |= _read_argument(parameter, call.arguments[parameter.name])
+        elif parameter.kind in {"columns", "names"} and call.rows.selected:
             columns = getattr(read_frame(method, write_rows(fields).text, catalog), _COLUMNS[parameter.kind])
-            fields |= {box_of(parameter, name): "on" for name in selected if name.lower() in columns}
+            fields |= {box_of(parameter, name): "on" for name in call.rows.selected if name.lower() in columns}
     return fields
 
 
@@ -88,10 +75,9 @@ def _vary(method: Method, fields: dict[str, str]) -> Iterator[dict[str, str]]:
 
 def _is_answered(method: Method, fields: Fields, catalog: Catalog) -> bool:
     try:
-        lower(write_question(method, fields).text, catalog)
+        return is_answered(write_question(method, fields).text, catalog)
     except Refusal:
         return False
-    return True
 
 
 def _choose_table(method: Method, catalog: Catalog) -> dict[str, str]:
@@ -107,32 +93,22 @@ def _choose_table(method: Method, catalog: Catalog) -> dict[str, str]:
     return forms[max(forms)] if forms else {}
 
 
-def _read_rows(node: exp.Expr) -> tuple[dict[str, str], list[str]]:
-    """The fields of rows, and the columns that were selected of a table by their names alone."""
-    if isinstance(node, exp.Column):
-        return {"source": "table", "table": node.name}, []
-    select = node.this if isinstance(node, exp.Subquery) else node
-    source = select.args["from_"].this
-    plain = isinstance(source, exp.Table) and not select.args.get("joins")
-    if not plain or not all(isinstance(each, exp.Column) for each in select.expressions):
-        return {"source": "select", "select": select.sql(dialect="duckdb"), "table": source.name}, []
-    where = select.args.get("where")
-    condition = {} if where is None else {"where": where.this.sql(dialect="duckdb")}
-    return {"source": "table", "table": source.name, **condition}, [each.name for each in select.expressions]
+def _read_rows(rows: RowsParts) -> dict[str, str]:
+    if rows.select:
+        return {"source": "select", "select": rows.select, "table": rows.table}
+    return {"source": "table", "table": rows.table} | ({"where": rows.where} if rows.where else {})
 
 
-def _read_argument(parameter: Parameter, node: exp.Expr) -> dict[str, str]:
-    nodes = [strip_brackets(each) for each in node.expressions] if isinstance(node, exp.Tuple) else [node]
+def _read_argument(parameter: Parameter, argument: ArgumentParts) -> dict[str, str]:
     if parameter.kind in _LISTS:
-        return {box_of(parameter, each.name): "on" for each in nodes}
-    if parameter.kind in _COLUMNS and not isinstance(node, exp.Column):
-        return {field_of(parameter): OWN, own_of(parameter): node.sql(dialect="duckdb")}
+        return {box_of(parameter, name): "on" for name in argument.names}
+    if parameter.kind in _COLUMNS and not argument.is_column:
+        return {field_of(parameter): OWN, own_of(parameter): argument.text}
     if parameter.kind in _COLUMNS:
-        return {field_of(parameter): choose_column(node.name)}
+        return {field_of(parameter): choose_column(argument.names[0])}
     if parameter.kind == "boolean":
-        return {field_of(parameter): node.sql().lower()}
-    texts = (str(each.this) if isinstance(each, exp.Literal) else each.sql(dialect="duckdb") for each in nodes)
-    return {field_of(parameter): ", ".join(texts)}
+        return {field_of(parameter): argument.text.lower()}
+    return {field_of(parameter): ", ".join(argument.parts)}
 
 
 def _keep(parameter: Parameter, fields: Fields, frame: Frame) -> dict[str, str]:

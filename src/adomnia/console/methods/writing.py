@@ -10,14 +10,19 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
-from adomnia.console.methods.naming import OWN, box_of, field_of, own_of, write_column
+from adomnia.api.actions.method_calls import (
+    SelectBuilder,
+    parse_expression,
+    parse_statement,
+    position_at,
+    write_arguments,
+    write_call,
+)
+from adomnia.console.methods.naming import OWN, box_of, field_of, own_of
 from adomnia.console.methods.problems import BadField, refuse_field
 from adomnia.errors import Refusal
+from adomnia.explaining.sql_text import shorten, write_column
 from adomnia.methods.signatures import plain_default
-from adomnia.session.method_calls import write_arguments, write_call
-from adomnia.sql.reading.parse import parse_expression, parse_statement, position_at
-from adomnia.sql.reading.refusals import shorten
-from adomnia.sql.reading.select_builder import SelectBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

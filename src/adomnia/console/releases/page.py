@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from adomnia.api.actions.releases import list_keys
+from adomnia.api.actions.releases import list_keys, list_own_notes
 from adomnia.console.answers.drawing import STYLES, Chart, describe_chart, describe_drawable
 from adomnia.console.answers.view import build_answer_view
 from adomnia.console.data.columns import ValueList, list_values
@@ -17,7 +17,6 @@ from adomnia.console.releases.pairs import assess, draw_pairs
 from adomnia.console.releases.release_lines import EVERYBODY, address_of_release, list_lines, open_for
 from adomnia.console.rendering import Page
 from adomnia.methods.registry import METHODS
-from adomnia.releases.answering import describe_origin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -69,7 +68,7 @@ def build_release_page(visit: Visit, name: str, asked: Mapping[str, str]) -> Pag
         "fields": (FIRST, SECOND),
         "problem": counts.problem,
         "view": None if counts.answer is None else build_answer_view(counts.answer, counts.sql),
-        "said": () if counts.answer is None else counts.answer.notes[len(describe_origin(release)) :],
+        "said": () if counts.answer is None else list_own_notes(release, counts.answer),
         "chart": _find_chart(release, counts),
         "quality": quality,
         "pairs": _find_pairs(release, quality),

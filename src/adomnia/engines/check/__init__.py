@@ -14,16 +14,15 @@ from adomnia.engines.check.statements import (
     check_public,
     check_statement,
 )
-from adomnia.engines.check.transforms import combine_sensitivity, distance_sensitivity, estimate_sensitivity
+from adomnia.engines.check.transforms import Proved, transform_sensitivity
 
 __all__ = [
+    "Proved",
     "Reading",
     "check_blocks",
     "check_cells_of_blocks",
     "check_histogram",
     "check_public",
     "check_statement",
-    "combine_sensitivity",
-    "distance_sensitivity",
-    "estimate_sensitivity",
+    "transform_sensitivity",
 ]

@@ -11,17 +11,42 @@ from fractions import Fraction
 from functools import lru_cache, reduce
 from math import prod
 from operator import add
+from typing import TypeAlias
 
 import numpy as np
 
 from adomnia.privacy.domains import Numbers
+from adomnia.privacy.scans import Scan
 from adomnia.privacy.sensitivity import Sensitivity
+from adomnia.privacy.transforms.contract import Transform
 from adomnia.privacy.transforms.distances import Candidate, Distances
 from adomnia.privacy.transforms.estimates import BlockEstimates, EstimateCounts, EstimateMoments
 from adomnia.privacy.transforms.matrices import Combination, Matrix
 
 _EXACT = 2**62
 _KEPT = 256  # factors that are remembered: tables of a release share those of their columns
+
+
+Proved: TypeAlias = Sensitivity | tuple[range, ...]
+"""What a text proves of a scan: how far a person moves it, or which cells it has if they are in one block of these."""
+
+
+def transform_sensitivity(aggregate: Scan | Transform, inner: Sequence[Proved]) -> Sensitivity:
+    """Of what is computed from scans, of each of which that is proved; of a scan as it is."""
+    moved = [each for each in inner if isinstance(each, Sensitivity)]
+    if isinstance(aggregate, BlockEstimates) and not moved:
+        return estimate_sensitivity(aggregate)
+    if len(moved) == len(inner):
+        match aggregate:
+            case Combination():
+                (counts,) = moved
+                return combine_sensitivity(counts, aggregate)
+            case Distances():
+                return distance_sensitivity(moved, aggregate)
+            case Scan():
+                (own,) = moved
+                return own
+    raise ValueError(f"transform_sensitivity knows no {type(aggregate).__name__} of what is proved.")
 
 
 def combine_sensitivity(counts: Sensitivity, combination: Combination) -> Sensitivity:

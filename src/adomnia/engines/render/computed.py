@@ -23,9 +23,9 @@ from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Column, Expression, columns_of, map_columns
 from adomnia.privacy.keys import AnyKey, Blocks, Bucket
 from adomnia.privacy.kinds import Identity, Quantity
-from adomnia.privacy.queries import Query
+from adomnia.privacy.queries import Aggregate, Query
 from adomnia.privacy.relations import Select, Selected
-from adomnia.privacy.scans import Aggregate, DistinctValues, NonNull, People, Rows, Total, values_of
+from adomnia.privacy.scans import DistinctValues, NonNull, People, Rows, Total
 from adomnia.privacy.vectors import Variable, Vector
 
 COMPUTED = "computed"  # the name of the SELECT that is added up
@@ -118,7 +118,7 @@ class _Inside:
             case People(person=Column() as person):
                 yield frozenset({person})
             case aggregate:
-                yield from map(columns_of, values_of(aggregate))
+                yield from map(columns_of, aggregate.expressions)
 
     def _key(self, key: AnyKey) -> AnyKey:
         if isinstance(key, Blocks):
@@ -160,7 +160,7 @@ def _list_repeated(queries: tuple[Query, ...], often: int) -> tuple[_Grid, ...]:
 def _looks(aggregate: Aggregate) -> tuple[Expression, ...]:
     """What an aggregate writes, as often as that: a sum counts what it has a centre for, a vector has many terms."""
     often = isinstance(aggregate, Vector) or (isinstance(aggregate, Total) and aggregate.centre != 0)
-    return values_of(aggregate) * (2 if often else 1)
+    return aggregate.expressions * (2 if often else 1)
 
 
 def _grids(aggregate: Aggregate) -> tuple[_Grid, ...]:

@@ -32,10 +32,7 @@ from adomnia.privacy.keys import AnyKey, Blocks, Bucket, Names
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import CLIPPED_PARTS, Query
 from adomnia.privacy.relations import Select, most_rows
-from adomnia.privacy.scans import Histogram, NonNull, People, Rows, Total
-from adomnia.privacy.transforms.distances import Distances
-from adomnia.privacy.transforms.estimates import BlockEstimates
-from adomnia.privacy.transforms.matrices import Combination
+from adomnia.privacy.scans import DistinctValues, Histogram, NonNull, People, Rows, Total
 from adomnia.privacy.vectors import Vector
 
 
@@ -120,17 +117,15 @@ def _columns(query: Query, computed: frozenset[Expression], scalars: Scalars) ->
 
 def _aggregate(query: Query, scalars: Scalars) -> str:
     match query.aggregate:
-        case Combination():  # of counts, which are combined where they are read
-            return render_integers(Rows(), 0, scalars)
         case People(person=whose):
             counted = render_person(query.read, scalars) if whose is None else scalars.column(whose)
             return f"COUNT(DISTINCT {counted})"
         case Total() as total:
             summed = render_integers(total, most_rows(query.relation), scalars)
             return f"CAST({summed} AS {_sum_type(query, scalars.dialect.types)})"
-        case counted:
-            assert not isinstance(counted, Histogram | Vector | BlockEstimates | Distances)  # noqa: S101 - of several columns
+        case Rows() | NonNull() | DistinctValues() as counted:
             return render_integers(counted, 0, scalars)
+    raise TypeError(f"Query must be of one column, got {type(query.aggregate).__name__}.")
 
 
 def _sum_type(query: Query, types: Types) -> str:

@@ -16,9 +16,9 @@ from adomnia.methods.parts.describe.noisy_ratios import NoisyRatio
 from adomnia.methods.parts.describe.weighted_counts import WEIGHTED_NOTE, WeightedCounts, weight_vector
 from adomnia.methods.sampling_weights import WEIGHT, read_weights
 from adomnia.privacy.kinds import LATER
-from adomnia.privacy.queries import Query
+from adomnia.privacy.queries import Aggregate, Query
 from adomnia.privacy.relations import Relation
-from adomnia.privacy.scans import Aggregate, Rows
+from adomnia.privacy.scans import Rows
 from adomnia.statistics.contract import Estimate, Measured, ResultTable, name_about
 
 COUNTS_NOTE = define_note("counts_about_data", "Counts are about the data.")

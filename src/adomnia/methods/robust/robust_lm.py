@@ -21,7 +21,7 @@ from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price
 from adomnia.privacy.keys import MOST_BLOCKS
 from adomnia.privacy.queries import Query
-from adomnia.privacy.relations import PerPerson, Relation, has_blocks
+from adomnia.privacy.relations import PerPerson, Relation
 from adomnia.privacy.scans import NonNull, Rows
 from adomnia.statistics.contract import Bounds, Estimate, ResultTable, Steps
 
@@ -113,7 +113,7 @@ def _tabulate(medians: list[PtrMedian], replies: list[ProposalReply], blocks: in
 
 def _build(frame: Frame, arguments: Arguments) -> RobustLm:
     response, predictor = arguments["response"], arguments["predictor"]
-    if has_blocks(frame.relation):
+    if frame.relation.has_blocks:
         why, fix = "makes blocks of people itself, and these rows are of blocks already", "give it the rows of people"
         raise Refusal("robust_lm()", why, fix, code="blocks")
     for name in ("response", "predictor"):

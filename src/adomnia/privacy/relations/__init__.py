@@ -1,10 +1,9 @@
 """Relations: which rows a question is about. Each node derives how many rows of one person can reach its output."""
 
-from adomnia.privacy.relations.groups import OwnValue, PerBlock, PerPerson, PublicGroups, PublicValue, has_blocks
+from adomnia.privacy.relations.contract import Relation
+from adomnia.privacy.relations.groups import OwnValue, PerBlock, PerPerson, PublicGroups, PublicValue
 from adomnia.privacy.relations.joins import Join, Lookup
 from adomnia.privacy.relations.tables import (
-    MOST_PEOPLE,
-    MOST_ROWS,
     Named,
     Private,
     Public,
@@ -13,8 +12,10 @@ from adomnia.privacy.relations.tables import (
     Union,
     Where,
     everything,
+    most_rows,
+    recap,
 )
-from adomnia.privacy.relations.walks import Relation, is_public, most_rows, recap
+from adomnia.privacy.units import MOST_PEOPLE, MOST_ROWS
 
 __all__ = [
     "MOST_PEOPLE",
@@ -35,8 +36,6 @@ __all__ = [
     "Union",
     "Where",
     "everything",
-    "has_blocks",
-    "is_public",
     "most_rows",
     "recap",
 ]

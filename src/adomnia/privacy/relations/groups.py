@@ -10,18 +10,8 @@ from typing import TYPE_CHECKING, ClassVar
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.kinds import Identity, Quantity
-from adomnia.privacy.relations.tables import (
-    MOST_ROWS,
-    Named,
-    Private,
-    Public,
-    Select,
-    Selected,
-    Union,
-    Where,
-    everything,
-    spell_out,
-)
+from adomnia.privacy.relations.contract import Relation
+from adomnia.privacy.relations.tables import Selected, everything, spell_out
 from adomnia.privacy.scans import (
     Average,
     DistinctValues,
@@ -34,12 +24,12 @@ from adomnia.privacy.scans import (
     Rows,
     Total,
 )
+from adomnia.privacy.units import MOST_ROWS
 
 if TYPE_CHECKING:
     from adomnia.privacy.domains import Numbers
     from adomnia.privacy.expressions import Expression
     from adomnia.privacy.keys import Blocks
-    from adomnia.privacy.relations.walks import Relation
 
 
 @dataclass(frozen=True)
@@ -78,7 +68,7 @@ class OwnValue:
 
 @hashed_once
 @dataclass(frozen=True)
-class PerPerson:
+class PerPerson(Relation):
     """One row for each person, or for each person and values of further keys: aggregates of that person's own rows.
 
     Rows per person: 1 by the person alone, and then all rows are read, whatever their number; with further keys those
@@ -92,7 +82,7 @@ class PerPerson:
     outputs: tuple[OwnValue, ...]
 
     def __post_init__(self) -> None:
-        if has_blocks(self.source):
+        if self.source.has_blocks:
             raise ValueError("PerPerson source must be rows of people, got those of blocks.")
 
     @property
@@ -115,7 +105,7 @@ class PerPerson:
 
 @hashed_once
 @dataclass(frozen=True)
-class PerBlock:
+class PerBlock(Relation):
     """One row for each block of people that has rows: aggregates of that block's rows.
 
     Rows per person: 2, because a person who joins a block takes its row away and puts another in its place. So nothing
@@ -129,9 +119,10 @@ class PerBlock:
     outputs: tuple[OwnValue, ...]
 
     rows_per_person = 2
+    has_blocks = True
 
     def __post_init__(self) -> None:
-        if not self.source.rows_per_person or has_blocks(self.source):
+        if not self.source.rows_per_person or self.source.has_blocks:
             raise ValueError("PerBlock source must be rows of people, got others.")
 
     @cached_property
@@ -145,20 +136,6 @@ class PerBlock:
 
     def repeats(self, _: Column) -> int | None:
         return self.rows_per_person
-
-
-def has_blocks(relation: Relation) -> bool:
-    """Whether rows are those of blocks of people, or made of them: they are no one's, and a person changes two."""
-    match relation:
-        case PerBlock():
-            return True
-        case Private() | Public():
-            return False
-        case Union(parts=parts):
-            return any(map(has_blocks, parts))
-    if isinstance(relation, Where | Select | Named | PerPerson | PublicGroups):
-        return has_blocks(relation.source)
-    return has_blocks(relation.left) or has_blocks(relation.right)
 
 
 def read_all(source: Relation, outputs: tuple[OwnValue, ...]) -> Relation:
@@ -216,7 +193,7 @@ PUBLIC_FUNCTIONS = (
 
 @hashed_once
 @dataclass(frozen=True)
-class PublicGroups:
+class PublicGroups(Relation):
     """One row for each combination of keys in public rows, or one in all: aggregates of them.
 
     Rows per person: none, because public rows are nobody's. A key that stands alone has no value twice. Columns: the

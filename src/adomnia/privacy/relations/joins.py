@@ -9,13 +9,14 @@ from typing import ClassVar
 from adomnia.privacy.expressions import Call, Column, Expression
 from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.kinds import Boolean
-from adomnia.privacy.relations.groups import PerPerson, PublicGroups, has_blocks
+from adomnia.privacy.relations.contract import Relation
+from adomnia.privacy.relations.groups import PerPerson, PublicGroups
 from adomnia.privacy.relations.tables import Named, Where
 
 
 @hashed_once
 @dataclass(frozen=True)
-class Join:
+class Join(Relation):
     """Pairs of rows for which all conditions hold; `outer` keeps rows of the left side that find none (LEFT JOIN).
 
     Two private sides are always paired person by person, whatever the conditions say. A public side needs an equality
@@ -32,7 +33,7 @@ class Join:
     def __post_init__(self) -> None:
         if self._matches is None:
             raise ValueError(f"Join with {self.right.name} must equate a column of each side, got none.")
-        if self.right.rows_per_person and (has_blocks(self.left) or has_blocks(self.right)):
+        if self.right.rows_per_person and (self.left.has_blocks or self.right.has_blocks):
             raise ValueError(f"Join with {self.right.name} must be of rows of people, got those of blocks.")
         if self.right.rows_per_person and not self.left.rows_per_person:
             raise ValueError(f"Join must begin with a private side, got a public one before {self.right.name}.")
@@ -82,7 +83,7 @@ class Join:
 
 @hashed_once
 @dataclass(frozen=True)
-class Lookup:
+class Lookup(Relation):
     """Each row of the left side with the row of the right one that has its values, or with none (LEFT JOIN).
 
     The right side has one row at most for each combination of its keys, of one person if it is private, and all of
@@ -98,7 +99,7 @@ class Lookup:
     def __post_init__(self) -> None:
         if len(self._groups.keys) != len(self.keys):
             raise ValueError(f"Lookup in {self.right.name} must compare all of its keys, got {len(self.keys)}.")
-        if self.right.rows_per_person and has_blocks(self.left):
+        if self.right.rows_per_person and self.left.has_blocks:
             raise ValueError(f"Lookup in {self.right.name} must be of rows of people, got those of blocks.")
         if self.right.rows_per_person and not self.left.rows_per_person:
             raise ValueError(f"Lookup must begin with a private side, got a public one before {self.right.name}.")

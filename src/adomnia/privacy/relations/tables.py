@@ -12,17 +12,16 @@ from typing import TYPE_CHECKING, ClassVar
 from adomnia.privacy.expressions import Column, Expression
 from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.kinds import Day, Kind, Moment, Quantity, Text
+from adomnia.privacy.relations.contract import Relation
+from adomnia.privacy.units import MOST_PEOPLE, MOST_ROWS
 
 if TYPE_CHECKING:
-    from adomnia.privacy.relations.walks import Relation
-
-MOST_ROWS = 2**48  # of one table, hence of one person: what the static bounds on sums are computed from
-MOST_PEOPLE = 2**32
+    from collections.abc import Mapping
 
 
 @hashed_once
 @dataclass(frozen=True)
-class Private:
+class Private(Relation):
     """A private table, as the catalog declares it; `keys` are columns of which no value occurs in two rows.
 
     Rows per person: the declared cap, which the contribution index enforces; MOST_ROWS is no cap.
@@ -35,13 +34,12 @@ class Private:
     keys: tuple[str, ...] = ()
 
     def repeats(self, column: Column) -> int | None:
-        """How many rows, of one person or of a public relation, share a value of the column at most; None: unknown."""
         return 1 if column.name in self.keys else self.rows_per_person
 
 
 @hashed_once
 @dataclass(frozen=True)
-class Public:
+class Public(Relation):
     """A table about nobody. `often` says of each column in how many rows its most frequent value stands."""
 
     tag: ClassVar[str] = "Public"
@@ -50,6 +48,7 @@ class Public:
     often: tuple[int, ...]
 
     rows_per_person = 0
+    is_public = True
 
     def repeats(self, column: Column) -> int | None:
         return dict(zip((each.name for each in self.columns), self.often, strict=True))[column.name]
@@ -57,7 +56,7 @@ class Public:
 
 @hashed_once
 @dataclass(frozen=True)
-class Where:
+class Where(Relation):
     """The rows of a relation for which a condition is true.
 
     Rows per person: those of the source, because a filter looks at one row at a time. Columns: unchanged.
@@ -98,7 +97,7 @@ class Selected:
 
 @hashed_once
 @dataclass(frozen=True)
-class Select:
+class Select(Relation):
     """Expressions over each row of a relation. Rows per person: those of the source."""
 
     tag: ClassVar[str] = "Select"
@@ -120,7 +119,7 @@ class Select:
 
 @hashed_once
 @dataclass(frozen=True)
-class Named:
+class Named(Relation):
     """One side of a join: the same rows, and columns that carry a name."""
 
     tag: ClassVar[str] = "Named"
@@ -145,7 +144,7 @@ class Named:
 
 @hashed_once
 @dataclass(frozen=True)
-class Union:
+class Union(Relation):
     """The rows of several relations, one after the other. Rows per person: the sum."""
 
     tag: ClassVar[str] = "Union"
@@ -176,17 +175,29 @@ def everything(relation: Relation) -> Relation:
     match relation:
         case Private():
             return replace(relation, rows_per_person=MOST_ROWS)
-        case Where() | Named():
-            return replace(relation, source=everything(relation.source))
-        case Select():
-            return _everything(relation)
-        case Union():
-            return Union(tuple(_everything(part) for part in relation.parts))
+        case Where() | Named() | Select() | Union():
+            return relation.map_sources(everything)
     return relation
 
 
-def _everything(select: Select) -> Select:
-    return replace(select, source=everything(select.source))
+def recap(relation: Relation, caps: Mapping[str, int]) -> Relation:
+    """The relation with other caps for the tables that are named; what reads all rows of a person still does."""
+    match relation:
+        case Private(name=name, rows_per_person=rows):
+            return relation if rows == MOST_ROWS else replace(relation, rows_per_person=caps.get(name, rows))
+    return relation.map_sources(lambda source: recap(source, caps))
+
+
+def most_rows(relation: Relation) -> int:
+    """A bound on the rows of a relation, from public facts: those of its people, or what its tables can hold."""
+    rows = relation.rows_per_person
+    if rows >= MOST_ROWS:
+        match relation:
+            case Private():
+                return MOST_ROWS
+            case Where() | Select() | Named() | Union():
+                return sum(map(most_rows, relation.sources))
+    return max(MOST_ROWS, MOST_PEOPLE * rows)
 
 
 def spell_out(kind: Kind) -> Kind:

@@ -4,23 +4,19 @@ One row of data moves one count of each table by one, so it moves a distance by 
 Proof: docs/proofs/distances.md.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
+from adomnia.privacy.keys import MOST_CELLS, AnyKey, Key, count_cells, is_unknown
+from adomnia.privacy.scans import Exact, Integers, Rows, SparseIntegers
 from adomnia.privacy.sensitivity import Sensitivity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from adomnia.privacy.keys import Key
+from adomnia.privacy.transforms.contract import Inner, Transform
 
 MOST_TABLES = 2_000
 MOST_CANDIDATES = 2**20
@@ -78,13 +74,14 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Distances:
+class Distances(Transform):
     """A score for each candidate: how far counts, times `scale`, are from its guesses, each cell cut at `between`.
 
     A table is how many rows there are in each cell of its keys.
     """
 
     tag: ClassVar[str] = "Distances"
+    recurs: ClassVar[bool] = True
     tables: tuple[tuple[Key, ...], ...]
     candidates: tuple[Candidate, ...]
     norm: Norm = "total"
@@ -109,6 +106,17 @@ class Distances:
         if self.between is not None and not _rises(*self.between):
             raise ValueError(f"Distances must be cut between two rising integers, got {self.between}.")
 
+    def check(self, keys: tuple[AnyKey, ...]) -> None:
+        """Refuse all but tables of their own, each of declared cells with a guess for every one of them."""
+        if keys or any(map(is_unknown, (key for table in self.tables for key in table))):
+            raise ValueError("Query of distances must have no keys but the declared ones of its tables, got others.")
+        cells = list(map(count_cells, self.tables))
+        if max(cells) > MOST_CELLS or any(each.counts.size != cells[each.table] for each in self.guesses):
+            raise ValueError("Query tables must have a guess for each of at most a million cells, got others.")
+
+    def inner(self, _keys: tuple[AnyKey, ...]) -> tuple[Inner, ...]:
+        return tuple((table, Rows()) for table in self.tables)
+
     @property
     def guesses(self) -> Iterator[Guess]:
         """Those of all candidates."""
@@ -122,7 +130,6 @@ class Distances:
         return len(self.candidates)
 
     def largest(self, rows: int) -> int:
-        """A bound on the size of all numbers on the way to a score, where there are so many rows."""
         counted = rows * self.scale + LARGEST_GUESS
         return max(counted, *(self._largest_score(each, rows) for each in self.candidates))
 
@@ -140,6 +147,44 @@ class Distances:
         scores = list(map(prod, zip(moves, many, strict=True)))  # of single cells, the one in which the row is
         return Sensitivity(sum(scores), sum(score**2 for score in scores), max(scores))
 
+    def derive(self, inner: Iterable[Sensitivity]) -> Sensitivity:
+        return self.row.times(max(int(counts.l1) for counts in inner))
+
+    def apply(self, exact: Sequence[Exact], largest: int) -> Integers:
+        tables = [SparseIntegers.of(each) for each in exact]
+        # By the public bound alone: the size of what was counted must not decide how it is computed.
+        kind = np.int64 if largest < 2**62 else object
+        if self.norm == "each":
+            scores: list[Any] = [
+                each.weight * sum(self._compare(tables, guess, kind) for guess in each.guesses) + each.offset
+                for each in self.candidates
+            ]
+            joined: Integers = np.concatenate(scores)
+            return joined
+        apart = {guess: self._measure(tables, guess, kind) for guess in set(self.guesses)}  # many have the same
+        join = max if self.norm == "largest" else sum
+        return np.array(
+            [each.weight * join(apart[guess] for guess in each.guesses) + each.offset for each in self.candidates],
+            dtype=kind,
+        )
+
+    def _measure(self, tables: Sequence[SparseIntegers], guess: Guess, kind: Any) -> int:  # noqa: ANN401 - a type of numbers
+        """How far a table is from one guess, in all cells or in the furthest."""
+        if self.norm == "largest":
+            return int(self._compare(tables, guess, kind).max())
+        if self.between is not None:
+            return int(self._compare(tables, guess, kind).sum())
+        return _add_up(self.scale, tables[guess.table], guess, kind)
+
+    def _compare(self, tables: Sequence[SparseIntegers], guess: Guess, kind: Any) -> Integers:  # noqa: ANN401
+        """The distance of every cell."""
+        table = tables[guess.table]
+        found = np.zeros(guess.counts.size, dtype=kind)
+        found[table.places] = self.scale * table.values.astype(kind)
+        apart: Any = np.abs(found - guess.counts.astype(kind))
+        cut: Integers = apart if self.between is None else np.clip(apart, *self.between)
+        return cut
+
     @property
     def _heaviest(self) -> int:
         return max(abs(each.weight) for each in self.candidates)
@@ -147,3 +192,10 @@ class Distances:
 
 def _rises(lower: int, upper: int) -> bool:
     return type(lower) is int and type(upper) is int and 0 <= lower < upper <= LARGEST_GUESS
+
+
+def _add_up(scale: int, table: SparseIntegers, guess: Guess, kind: Any) -> int:  # noqa: ANN401
+    """The distance of all cells: of one without rows it is the size of its guess, and those are added up already."""
+    believed = guess.counts[table.places].astype(kind)
+    found = scale * table.values.astype(kind)
+    return guess.total + int((np.abs(found - believed) - np.abs(believed)).sum())

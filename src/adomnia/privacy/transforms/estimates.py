@@ -4,13 +4,21 @@ What a block's estimate is computed by is a public function, of which nothing is
 block's sums alone. Proof: docs/proofs/estimates.md.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import exp
 from typing import Any, ClassVar, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from adomnia.privacy.domains import Numbers
+from adomnia.privacy.expressions import Expression
+from adomnia.privacy.keys import AnyKey, Blocks, Bucket
+from adomnia.privacy.scans import Exact, Integers, Rows, spread
 from adomnia.privacy.sensitivity import Sensitivity
+from adomnia.privacy.transforms.contract import Inner, Transform
 from adomnia.privacy.vectors import Variable, Vector
 
 MOST_STEPS = 2**16  # of the grid of a parameter
@@ -33,14 +41,14 @@ class BlockFunction(Protocol):
 
 
 @dataclass(frozen=True)
-class BlockEstimates(ABC):
+class BlockEstimates(Transform):
     """Sums over blocks of what a function makes of the exact sums of each: `domains` are the grids of its parameters.
 
     The sums are those of a vector, or the numbers of rows at each step of a variable.
     What is no number counts as the middle of its grid, and what is beyond it as the nearest end.
     """
 
-    tag: ClassVar[str]
+    by_block: ClassVar[bool] = True
     sums: Vector | Variable
     function: BlockFunction
     domains: tuple[Numbers, ...]
@@ -53,15 +61,43 @@ class BlockEstimates(ABC):
             if not 1 <= domain.width <= MOST_STEPS or domain.magnitude > _FARTHEST:
                 raise ValueError(f"{kind} domains must be of 1 to {MOST_STEPS} steps within 2**50, got {domain}.")
 
+    def check(self, keys: tuple[AnyKey, ...]) -> None:
+        if list(map(type, keys)) != [Blocks]:
+            raise ValueError(f"Query keys must be blocks of people where these are estimated, got {keys}.")
+
+    def inner(self, keys: tuple[AnyKey, ...]) -> tuple[Inner, ...]:
+        if isinstance(self.sums, Vector):
+            return ((keys, self.sums),)
+        return (((*keys, Bucket(self.sums.value, self.sums.domain, self.sums.value)), Rows()),)
+
     @property
+    def expressions(self) -> tuple[Expression, ...]:
+        return self.sums.expressions if isinstance(self.sums, Vector) else (self.sums.value,)
+
+    def largest(self, rows: int) -> int:
+        return rows * (self.sums.magnitude if isinstance(self.sums, Vector) else 1)
+
+    def derive(self, _inner: Iterable[Sensitivity]) -> Sensitivity:
+        return self.move  # a person is in one block, however many rows they have
+
+    def apply(self, exact: Sequence[Exact], _largest: int) -> Integers:
+        """The first axis of the sums is that of blocks."""
+        sums = spread(*exact)
+        with np.errstate(all="ignore"):
+            found = self.function.estimate(sums)
+        if found.shape != (len(sums), len(self.domains)) or found.dtype != np.float64:
+            raise ValueError("BlockFunction estimates must be a double for each block and parameter, got others.")
+        parameters = enumerate(self.domains)
+        return np.concatenate([self.add_up(domain, round_to_grid(domain, found[:, at])) for at, domain in parameters])
+
     @abstractmethod
-    def results(self) -> int:
-        """How many numbers it gives."""
+    def add_up(self, domain: Numbers, steps: Integers) -> Integers:
+        """What is measured of the estimates of one parameter, in steps of its grid."""
 
     @property
     @abstractmethod
     def move(self) -> Sensitivity:
-        """How far they move where the estimates of one block become any others."""
+        """How far the results move where the estimates of one block become any others."""
 
     @abstractmethod
     def suppose(self, blocks: int) -> list[int]:
@@ -80,6 +116,11 @@ class EstimateMoments(BlockEstimates):
     @property
     def results(self) -> int:
         return 2 * len(self.domains)
+
+    def add_up(self, domain: Numbers, steps: Integers) -> Integers:
+        # At most 2**17 blocks of 2**16 steps, whose squares are of 2**32: 64 bits hold all of it.
+        away = steps - domain.middle
+        return np.array([away.sum(), (away * away // (2 * furthest_step(domain))).sum()], dtype=np.int64)
 
     @property
     def move(self) -> Sensitivity:
@@ -101,6 +142,9 @@ class EstimateCounts(BlockEstimates):
     def results(self) -> int:
         return sum(domain.width + 1 for domain in self.domains)
 
+    def add_up(self, domain: Numbers, steps: Integers) -> Integers:
+        return np.bincount(steps - domain.grid_lower, minlength=domain.width + 1).astype(np.int64)
+
     @property
     def move(self) -> Sensitivity:
         # One count of each parameter falls by one and another rises, whether a person comes or goes.
@@ -114,6 +158,17 @@ class EstimateCounts(BlockEstimates):
 def furthest_step(domain: Numbers) -> int:
     """How many steps the ends of a grid are from its middle."""
     return max(domain.grid_upper - domain.middle, domain.middle - domain.grid_lower)
+
+
+def round_to_grid(domain: Numbers, values: NDArray[np.float64]) -> Integers:
+    """Estimates in steps of their grid, each by itself: clamped before and after, and in the middle if no number."""
+    lower, upper, step = float(domain.lower), float(domain.upper), float(domain.step)
+    known = np.where(np.isfinite(values), values, domain.middle * step)
+    steps = np.floor(np.minimum(np.maximum(known, lower), upper) / step + 0.5)
+    # What no double should be is there all the same: the ends, before a conversion that has no meaning beyond them.
+    within = np.where(np.isfinite(steps), steps, float(domain.middle))
+    within = np.minimum(np.maximum(within, float(domain.grid_lower)), float(domain.grid_upper))
+    return np.minimum(np.maximum(within.astype(np.int64), domain.grid_lower), domain.grid_upper)
 
 
 def _suppose_counts(steps: int, blocks: int) -> list[int]:

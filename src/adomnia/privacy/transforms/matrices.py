@@ -4,15 +4,20 @@ One row of data moves one count by one, so it moves the result by one column. Pr
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise, product
 from math import prod
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
 
 from adomnia.privacy.hashing import hashed_once
+from adomnia.privacy.keys import AnyKey, count_cells
+from adomnia.privacy.scans import Exact, Integers, Rows, spread
 from adomnia.privacy.sensitivity import Sensitivity
+from adomnia.privacy.transforms.contract import Inner, Transform
 
 MOST_CELLS_COMBINED = 2**20
 MOST_COMBINATIONS = 2**20
@@ -81,7 +86,7 @@ class Matrix:
 
 
 @dataclass(frozen=True)
-class Combination:
+class Combination(Transform):
     """Integer combinations of how many rows there are in each cell: blocks of them, one below the other.
 
     A block is the Kronecker product of its factors, whose columns together are all cells in their order: one factor for
@@ -101,6 +106,13 @@ class Combination:
         if self.magnitude > LARGEST_PRODUCT:
             raise ValueError(f"Combination coefficients must stay within 2**78, got {self.magnitude}.")
 
+    def check(self, keys: tuple[AnyKey, ...]) -> None:
+        if self.columns != count_cells(keys):
+            raise ValueError(f"Query cells must number {self.columns}, as combined, got {count_cells(keys)}.")
+
+    def inner(self, keys: tuple[AnyKey, ...]) -> tuple[Inner, ...]:
+        return ((keys, Rows()),)
+
     @property
     def columns(self) -> int:
         """The number of cells that are combined."""
@@ -115,6 +127,20 @@ class Combination:
     def magnitude(self) -> int:
         """The size of the largest coefficient of all."""
         return max(prod(factor.largest for factor in block) for block in self.blocks)
+
+    def largest(self, rows: int) -> int:
+        return rows * self.magnitude
+
+    def derive(self, inner: Iterable[Sensitivity]) -> Sensitivity:
+        (counts,) = inner
+        found = self.row.times(int(counts.l1))
+        return replace(found, monotone=found.monotone and counts.monotone)
+
+    def apply(self, exact: Sequence[Exact], largest: int) -> Integers:
+        (counted,) = exact
+        # By the public bound alone: the size of what was counted must not decide how it is computed.
+        counts: Integers = spread(counted).astype(np.int64 if largest < 2**63 else object)
+        return np.concatenate([_apply_block(block, counts) for block in self.blocks])
 
     @cached_property
     def row(self) -> Sensitivity:
@@ -150,3 +176,22 @@ def _largest_step(block: tuple[Matrix, ...]) -> int:
         steps.append(entries * prod(sizes[:place]) * prod(sizes[place + 1 :]))
         sizes[place] = len(factor.rows)
     return max(steps)
+
+
+def _apply_block(factors: tuple[Matrix, ...], counts: Integers) -> Integers:
+    """The Kronecker product of factors times all counts: one factor after the other, each along its own axis."""
+    values = counts.reshape([factor.columns for factor in factors])
+    for factor in factors:  # what was the first axis becomes the last, so that all are in their order at the end
+        values = np.moveaxis(_apply(factor, values), 0, -1)
+    return values.ravel()
+
+
+def _apply(factor: Matrix, values: Integers) -> Integers:
+    """Sums of slices of the first axis."""
+    entries = [entry for row in factor.rows for entry in row]
+    columns = [column for column, _ in entries]
+    coefficients = np.array([coefficient for _, coefficient in entries], dtype=values.dtype)
+    starts = np.cumsum([0, *map(len, factor.rows[:-1])])
+    taken: Any = values[columns] * coefficients.reshape(-1, *[1] * (values.ndim - 1))  # type: ignore[operator]
+    added: Integers = np.add.reduceat(taken, starts, axis=0)
+    return added

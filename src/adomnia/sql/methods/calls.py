@@ -21,7 +21,6 @@ from adomnia.methods.registry import METHODS, find_method
 from adomnia.methods.synthesis.attributes import list_left_out, show_columns
 from adomnia.plans.plan import Output, Plan
 from adomnia.plans.views import Constant, TableColumn, TableCondition, TableOrder, TableView
-from adomnia.privacy.scans import values_of
 from adomnia.privacy.vectors import LargeEntryError
 from adomnia.sql.methods.arguments import find_arguments, read_arguments, read_constant, refuse_at
 from adomnia.sql.methods.frames import Given, read_rows
@@ -134,7 +133,7 @@ def _refuse_large(call: exp.Func, given: Given, analysis: Statistic) -> None:
         why = f"measures {numbers:,} numbers, more than {MOST_NUMBERS:,}"
         raise refusal("too_many_cells", call, why, "use fewer levels, bins or groups", f"{name_of(call)}()")
     refuse_slow(
-        call, given.block.weight, dict.fromkeys(value for query in queries for value in values_of(query.aggregate))
+        call, given.block.weight, dict.fromkeys(value for query in queries for value in query.aggregate.expressions)
     )
 
 

@@ -13,7 +13,6 @@ from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Expression
 from adomnia.privacy.keys import key_cells
 from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
-from adomnia.privacy.relations import is_public
 from adomnia.sql.reading.refusals import refusal
 from adomnia.sql.rows.blocks import BlockReader
 from adomnia.sql.rows.correlation import Block
@@ -52,7 +51,7 @@ def read_rows(select: exp.Select, call: exp.Func, name: str, catalog: Catalog, c
     if select.args.get("with_") is not None:
         inside.set("with_", select.args["with_"])
     block = BlockReader(catalog).read_block(inside)
-    if is_public(block.relation):
+    if block.relation.is_public:
         why, fix = "is given public rows, which need no noise", "read them with SELECT, and analyse them yourself"
         raise refusal("public_table", call, why, fix, f"{name}()")
     return Given(build_frame(block, confidence), block)

@@ -316,6 +316,11 @@ def refuse_distinct(select: exp.Select) -> None:
         raise refusal("not_an_aggregate", select.args["distinct"], why, fix, "DISTINCT")
 
 
+def write_sql(node: exp.Expr) -> str:
+    """A part of a question as its text."""
+    return node.sql(dialect=_DIALECT)
+
+
 def position_at(text: str, offset: int) -> Position:
     """The line and column of a character."""
     before = text[:offset]

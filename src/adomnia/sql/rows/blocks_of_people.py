@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from adomnia.privacy.keys import MOST_BLOCKS, Blocks
-from adomnia.privacy.relations import Relation, has_blocks, is_public
+from adomnia.privacy.relations import Relation
 from adomnia.sql.reading.refusals import refusal
 
 
@@ -22,9 +22,9 @@ def read_blocks(keys: Sequence[exp.Expr], relation: Relation) -> Blocks | None:
     if len(keys) > 1:
         why, fix = "stands beside other keys", "group by the block alone, and filter with WHERE"
         raise refusal("blocks", found, why, fix, "BLOCK")
-    if is_public(relation):
+    if relation.is_public:
         raise refusal("blocks", found, "is of people, and these rows are public", "group by a column", "BLOCK")
-    if has_blocks(relation):
+    if relation.has_blocks:
         why, fix = "is of people, and these rows are of blocks already", "aggregate them without BLOCK"
         raise refusal("blocks", found, why, fix, "BLOCK")
     return Blocks(_read_count(found))

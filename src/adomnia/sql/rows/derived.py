@@ -25,7 +25,6 @@ from adomnia.privacy.relations import (
     Selected,
     Union,
     Where,
-    is_public,
 )
 from adomnia.sql.reading.refusals import refusal
 from adomnia.sql.values.conditions import chain, size
@@ -50,7 +49,7 @@ class Derived:
 
     @property
     def public(self) -> bool:
-        return is_public(self.relation)
+        return self.relation.is_public
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ class Side:
 
     @property
     def public(self) -> bool:
-        return is_public(self.relation)
+        return self.relation.is_public
 
     def optional(self) -> "Side":
         """The side as the result of a LEFT JOIN, where its columns may be missing."""

@@ -13,7 +13,7 @@ from adomnia.errors import Refusal
 from adomnia.plans.descriptions import describe
 from adomnia.privacy.expressions import Call, Column, Expression, columns_of
 from adomnia.privacy.kinds import Boolean, Identity
-from adomnia.privacy.relations import Join, Lookup, Named, has_blocks
+from adomnia.privacy.relations import Join, Lookup, Named
 from adomnia.sql.reading.refusals import refusal
 from adomnia.sql.rows.derived import Side, refuse_slow
 from adomnia.sql.values.scalars import read_expression
@@ -70,7 +70,7 @@ def join_sides(first: Side, items: Sequence[JoinClause], scope: Scope, where: It
     """Join all sides: the first private one, then each that has a condition with those before, in the order of FROM."""
     private = [side for side in (first, *(item.side for item in items)) if not side.public]
     for side in private if len(private) > 1 else ():
-        if has_blocks(side.relation):
+        if side.relation.has_blocks:
             why, fix = (
                 "has a row for each block of people, which is nobody's",
                 "join before the rows are put into blocks",

@@ -23,7 +23,6 @@ from adomnia.privacy.relations import (
     PublicValue,
     Relation,
     Selected,
-    is_public,
 )
 from adomnia.privacy.scans import NonNull, Rows
 from adomnia.sql.reading.parse import check_clauses
@@ -76,8 +75,8 @@ class Lookups:
 
     def join(self, relation: Join | Lookup | Named, node: exp.Expr) -> Join | Lookup | Named:
         """The relation with all that was looked up beside it."""
-        private = [*self.found, *(groups for groups, _ in self.looked_up if not is_public(groups))]
-        if private and is_public(relation):
+        private = [*self.found, *(groups for groups, _ in self.looked_up if not groups.is_public)]
+        if private and relation.is_public:
             raise refusal("private_subquery", node, DECIDES, "ask about the private table", "This subquery")
         for per_person, label in self.found.items():
             relation = Join(relation, Named(per_person, label), (), outer=True)
@@ -123,7 +122,7 @@ class Lookups:
         if query.args.get("group") or query.args.get("having") or any(find_aggregates(query.expressions, query)):
             fix = "use person_id IN (SELECT person_id ... GROUP BY person_id HAVING ...)"
             raise refusal("private_subquery", node, "has aggregates inside", fix, "EXISTS")
-        if is_public(block.relation):
+        if block.relation.is_public:
             return self._public_exists(block)
         if block.correlation.mixed:
             groups, keys = pair_rows(node, block, self.scope, self.sides)
@@ -154,7 +153,7 @@ class Lookups:
         if len(query.expressions) != 1 or query.args.get("group") or query.args.get("having"):
             raise refusal("private_subquery", node, "is not one aggregate", "select one aggregate, without GROUP BY")
         _refuse_mixed(block)
-        public = is_public(block.relation)
+        public = block.relation.is_public
         values = make_values(block, exact=self.blocks.exact)
         exact = public or node.find_ancestor(exp.Where, exp.Select) is not node.parent_select
         aggregates = list(find_aggregates(query.expressions, query))
@@ -169,7 +168,7 @@ class Lookups:
     def _look_up_values(self, block: Block, outputs: _Values) -> str:
         """Look up aggregates by the values that the subquery equates with the row around it."""
         keys = tuple(around for _, around in block.correlation.equal)
-        if is_public(block.relation):
+        if block.relation.is_public:
             groups = _group_public(block.relation, block.correlation.equal, outputs)
             return self._look_up(groups, keys, block.tables)
         own = tuple(output for output in outputs if isinstance(output, OwnValue))
@@ -202,7 +201,7 @@ class Lookups:
 
 def make_values(block: Block, *, exact: bool) -> OwnValues | PublicValues:
     """Collects aggregates of a block's groups: of public tables alone, in doubles."""
-    if exact and is_public(block.relation):
+    if exact and block.relation.is_public:
         return PublicValues(block.relation, block.scope)
     return OwnValues(block.relation, block.scope)
 
@@ -252,7 +251,7 @@ def _must_hold(node: exp.Expr) -> bool:
 
 def _refuse_mixed(block: Block) -> None:
     for mixed in block.correlation.mixed:
-        code = "public_subquery" if is_public(block.relation) else "private_subquery"
+        code = "public_subquery" if block.relation.is_public else "private_subquery"
         raise refusal(code, mixed, "compares with the row around it otherwise than by =", _ONLY_EQUAL)
 
 

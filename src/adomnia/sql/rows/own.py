@@ -26,7 +26,6 @@ from adomnia.privacy.relations import (
     PublicGroups,
     Relation,
     Selected,
-    is_public,
     most_rows,
 )
 from adomnia.privacy.scans import (
@@ -95,7 +94,7 @@ class OwnValues:
         """One row for each person, and further keys if any, or for each block; of public rows, one for each of keys."""
         if self.blocks is not None:
             return PerBlock(self.relation, self.blocks, self.outputs)
-        groups = PublicGroups if is_public(self.relation) else PerPerson
+        groups = PublicGroups if self.relation.is_public else PerPerson
         return groups(self.relation, keys, self.outputs)
 
     def _own_value(self, node: exp.Expr, exact: bool) -> OwnValue:

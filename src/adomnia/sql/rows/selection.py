@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from adomnia.privacy.expressions import Column, Expression, Literal
 from adomnia.privacy.kinds import Identity, Kind, Moment, Quantity
-from adomnia.privacy.relations import Named, Relation, Selected, is_public
+from adomnia.privacy.relations import Named, Relation, Selected
 from adomnia.sql.reading.refusals import refusal, refusal_of_name, refusal_of_node
 from adomnia.sql.rows.blocks_of_people import read_blocks
 from adomnia.sql.rows.derived import Derived, filter_rows, is_person, qualify, refuse_missing, refuse_slow
@@ -99,7 +99,7 @@ def group_rows(query: exp.Select, block: Block, blocks: RowReader, also: Iterabl
 
     `also` are expressions beside the outputs that aggregates are looked for in.
     """
-    public = is_public(block.relation)
+    public = block.relation.is_public
     written = _read_keys(query, block.scope)
     people = read_blocks(written, block.relation)
     if people is not None:

@@ -10,9 +10,9 @@ from adomnia.plans.descriptions import describe
 from adomnia.plans.formulas import Formula
 from adomnia.privacy.expressions import Column, Expression, Literal, text
 from adomnia.privacy.kinds import LONGEST_TEXT, Boolean, Identity, Text
-from adomnia.privacy.queries import Query
+from adomnia.privacy.queries import Aggregate, Query
 from adomnia.privacy.relations import Relation, Where
-from adomnia.privacy.scans import Aggregate, DistinctValues, NonNull, People, Rows, Total
+from adomnia.privacy.scans import DistinctValues, NonNull, People, Rows, Total
 from adomnia.sql.reading.refusals import refusal
 from adomnia.sql.values.building import build
 from adomnia.sql.values.conditions import chain

@@ -11,9 +11,9 @@ from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, Expression, call, columns_of, quote_name
 from adomnia.privacy.keys import Key
 from adomnia.privacy.kinds import Boolean, Identity, Quantity
-from adomnia.privacy.queries import Query
+from adomnia.privacy.queries import Aggregate, Query
 from adomnia.privacy.relations import Relation
-from adomnia.privacy.scans import Aggregate, Total
+from adomnia.privacy.scans import Total
 from adomnia.sql.reading.refusals import refusal, render_node
 from adomnia.sql.values.scalars import read_expression
 from adomnia.sql.values.scope import Scope

@@ -16,7 +16,6 @@ from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import call
 from adomnia.privacy.keys import Key
 from adomnia.privacy.queries import Query
-from adomnia.privacy.relations import has_blocks
 from adomnia.privacy.scans import NonNull, Rows, Total
 from adomnia.sql.reading.refusals import refusal
 from adomnia.sql.values.aggregates import AGGREGATES
@@ -55,7 +54,7 @@ def check_inference(inference: object) -> None:
 def infer_population(select: exp.Select, plan: Plan) -> Plan:
     """The same plan about the population. What only chooses or sorts rows may stay about the data."""
     rows = plan.relation.rows_per_person
-    if has_blocks(plan.relation):
+    if plan.relation.has_blocks:
         why, fix = "takes rows for people, and these are of blocks", "ask sample_and_aggregate(...) for it"
         raise refusal("population", select, why, fix, "Population inference")
     if rows > 1:

@@ -12,8 +12,7 @@ from adomnia.mechanisms.earlier_brackets import EarlierBrackets
 from adomnia.mechanisms.interval import find_alpha
 from adomnia.mechanisms.quantiles import FINEST_SHARE
 from adomnia.noise import Integers
-from adomnia.privacy.queries import Query
-from adomnia.privacy.scans import Aggregate
+from adomnia.privacy.queries import Aggregate, Query
 from adomnia.statistics.brackets import Bracket
 from adomnia.statistics.contract import Estimate, Measured
 from adomnia.statistics.one_round import OneRound

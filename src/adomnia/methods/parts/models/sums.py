@@ -24,9 +24,9 @@ from adomnia.methods.parts.models.design import Design, Levels, Powers
 from adomnia.methods.parts.models.formula import ARGUMENT
 from adomnia.methods.sampling_weights import SamplingWeights
 from adomnia.privacy.domains import Numbers
-from adomnia.privacy.queries import Query
+from adomnia.privacy.queries import Aggregate, Query
 from adomnia.privacy.relations import Relation
-from adomnia.privacy.scans import Aggregate, Rows
+from adomnia.privacy.scans import Rows
 from adomnia.privacy.vectors import Variable, Vector
 from adomnia.statistics.contract import Floats, Measured
 

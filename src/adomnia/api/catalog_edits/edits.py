@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from adomnia.catalog.places import Path as KeyPath
     from adomnia.catalog.places import TextSpans
 
+__all__ = ["add_section", "remove_key", "remove_section", "set_value", "toml_string"]
+
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 

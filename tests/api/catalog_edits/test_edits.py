@@ -4,8 +4,8 @@ import tomllib
 
 import pytest
 
+from adomnia.api.catalog_edits.edits import add_section, remove_key, remove_section, set_value
 from adomnia.catalog.places import find_spans
-from adomnia.console.catalog.edits import add_section, remove_key, remove_section, set_value
 from adomnia.errors import Refusal
 from kit import hospital
 

@@ -1,4 +1,4 @@
-"""What a form offers: the tables and views about people, and the columns of the rows that are chosen."""
+"""Calls of methods as forms write and read them: which rows there are, what they offer, whether a call is answered."""
 
 from __future__ import annotations
 
@@ -6,16 +6,31 @@ from typing import TYPE_CHECKING
 
 from adomnia.errors import Refusal
 from adomnia.options import CONFIDENCE
-from adomnia.privacy.relations import is_public
-from adomnia.session.method_calls import write_call
+from adomnia.session.method_calls import write_arguments, write_call
+from adomnia.sql.lower import lower
+from adomnia.sql.methods.call_parts import take_apart
 from adomnia.sql.methods.calls import find_call
 from adomnia.sql.methods.frames import read_rows
-from adomnia.sql.reading.parse import parse
+from adomnia.sql.reading.parse import parse, parse_expression, parse_statement, position_at
+from adomnia.sql.reading.select_builder import SelectBuilder
 from adomnia.sql.rows.blocks import rows_of
 
 if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog
     from adomnia.methods.contract import Frame, Method
+
+__all__ = [
+    "SelectBuilder",
+    "is_answered",
+    "list_tables",
+    "parse_expression",
+    "parse_statement",
+    "position_at",
+    "read_frame",
+    "take_apart",
+    "write_arguments",
+    "write_call",
+]
 
 
 def list_tables(catalog: Catalog) -> tuple[str, ...]:
@@ -32,8 +47,17 @@ def read_frame(method: Method, rows: str, catalog: Catalog) -> Frame:
     return read_rows(select, call, method.name, catalog, CONFIDENCE).frame
 
 
+def is_answered(text: str, catalog: Catalog) -> bool:
+    """Whether a question can be answered at all."""
+    try:
+        lower(text, catalog)
+    except Refusal:
+        return False
+    return True
+
+
 def _is_private(sql: str, catalog: Catalog) -> bool:
     try:
-        return not is_public(rows_of(sql, catalog).relation)
+        return not rows_of(sql, catalog).relation.is_public
     except Refusal:
         return False

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from adomnia.catalog.model import View
-from adomnia.console.data.views import list_sources, open_view
+from adomnia.sql.rows.views import list_sources, open_view
 from kit import hospital
 from kit.catalogs import gather, people, plain, public
 
