@@ -182,7 +182,7 @@ def test_a_question_that_fails_unexpectedly_is_named_by_its_own_id(own_house, mo
     async def fail(*_: object) -> None:
         raise ZeroDivisionError(SECRET)
 
-    monkeypatch.setattr(questions, "choose_request_id", lambda request_id: request_id or "chosen")
+    monkeypatch.setattr(questions, "choose_id", lambda request_id: request_id or "chosen")
     monkeypatch.setattr(broken, "run" if broken is TimeBuckets else "__call__", fail)
     reply = own_house.query("alice", **sent)
     assert (reply.status_code, reply.json()["error"]["request_id"]) == (424, sent.get("request_id", "chosen"))

@@ -10,7 +10,7 @@ from starlette.responses import RedirectResponse, Response
 from adomnia.api.replies import PiecewiseResponse
 from adomnia.api.requests import Visit, services_of, visitor_of
 from adomnia.api.routes.questions import QuestionJob
-from adomnia.asking.batch import choose_request_id
+from adomnia.api.running.request_ids import choose_id
 from adomnia.console.ask.price_guard import check_seen, refuse_creation
 from adomnia.console.frame import render_visit
 from adomnia.console.releases.release_lines import address_of_release
@@ -33,7 +33,7 @@ async def pay(request: Request, asked: Ask, show_free: Callable[[Visit, Answer],
     `seen` is the price that the visitor saw: what costs more is refused.
     """
     refuse_creation(asked.sql)
-    services, visitor, request_id = services_of(request), visitor_of(request), choose_request_id(asked.request_id)
+    services, visitor, request_id = services_of(request), visitor_of(request), choose_id(asked.request_id)
     identified = asked.model_copy(update={"request_id": request_id})
     paid_as: list[str] = []
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from adomnia.asking.batch import Batch, bind_question, choose_request_id, plan_text
+from adomnia.api.running.request_ids import choose_id
+from adomnia.asking.batch import Batch, bind_question, plan_text
 from adomnia.asking.listings import is_listing
 from adomnia.errors import Failure, Refusal
 from adomnia.explaining.explanations import is_explain
@@ -117,7 +118,7 @@ def find_paid(visit: Visit, draft: PricedDraft) -> Receipt | None:
     name, catalog, analyst = visit.visitor.name, visit.catalog, visit.catalog.analyst(visit.visitor.name)
     if analyst is None:
         return None
-    batch, unused = Batch((draft.question,), CONFIDENCE, catalog.version), choose_request_id(None)
+    batch, unused = Batch((draft.question,), CONFIDENCE, catalog.version), choose_id(None)
     if sets_price(analyst.policy):
         identity = batch.unpriced_identity([draft.plan], catalog, unused)
     else:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from adomnia.api.actions.answers import read_asked
-from adomnia.asking.batch import choose_request_id
+from adomnia.api.running.request_ids import choose_id
 from adomnia.errors import Refusal
 from adomnia.session.sharing import find_offer, price_same
 from adomnia.work import limit
@@ -52,7 +52,7 @@ def find_shared(visit: Visit, code: str) -> SharedAnswer:
     share, receipt = _find(visit, code)
     own, had_as = share.user == visit.visitor.name, receipt.request_id
     if not own:
-        bought = visit.curator.ledger.find_answer(visit.visitor.name, choose_request_id(None), receipt.plan)
+        bought = visit.curator.ledger.find_answer(visit.visitor.name, choose_id(None), receipt.plan)
         had_as = "" if bought is None else bought.receipt.request_id
     return SharedAnswer(share, receipt, read_asked(receipt.asked), own, had_as)
 

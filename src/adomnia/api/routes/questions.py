@@ -16,7 +16,7 @@ from adomnia.api.problems import route_of
 from adomnia.api.replies import JSON, EncodedReply, PiecewiseResponse, choose_form, encode_within
 from adomnia.api.reply_cache import CachedReply, ReplyCache, ReplyKey
 from adomnia.api.requests import Visit, check_dataset, run_in_pool, services_of, visitor_of
-from adomnia.asking.batch import choose_request_id
+from adomnia.api.running.request_ids import choose_id
 from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.session.contract import MOST_LISTED
 from adomnia.wire.asking import (  # noqa: TC001 - likewise
@@ -103,7 +103,7 @@ async def query(dataset: str, asked: Ask, request: Request) -> Response:
         if pieces is not None:
             services.metrics.count_question("replayed")
             return PiecewiseResponse(EncodedReply(pieces))
-    request_id = choose_request_id(asked.request_id)
+    request_id = choose_id(asked.request_id)
     identified = asked.model_copy(update={"request_id": request_id})
 
     def ask(visit: Visit) -> Pieces:
@@ -123,7 +123,7 @@ async def query(dataset: str, asked: Ask, request: Request) -> Response:
 
 async def batch(dataset: str, asked: AskBatch, request: Request) -> Response:
     """Pay for several questions at once and answer them: one refusal refuses all."""
-    services, visitor, request_id = services_of(request), visitor_of(request), choose_request_id(asked.request_id)
+    services, visitor, request_id = services_of(request), visitor_of(request), choose_id(asked.request_id)
     identified = asked.model_copy(update={"request_id": request_id})
 
     def ask(visit: Visit) -> Pieces:

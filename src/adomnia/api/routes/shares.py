@@ -13,7 +13,7 @@ from adomnia.api.free_work import reply_free
 from adomnia.api.models import NewShare, SharedReply, ShareReply
 from adomnia.api.requests import Visit, read_dataset, run_in_pool, services_of, visitor_of
 from adomnia.api.routes.questions import QuestionJob
-from adomnia.asking.batch import choose_request_id
+from adomnia.api.running.request_ids import choose_id
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ async def open_shared(dataset: str, code: str, request: Request) -> Response:
 
 async def buy(dataset: str, code: str, request: Request) -> Response:
     """Pay for the answer that a link leads to, from one's own budget alone; what one has already is free."""
-    request_id = choose_request_id(None)
+    request_id = choose_id(None)
 
     def ask(visit: Visit) -> Pieces:
         paid_as, answer = buy_shared(visit, code, request_id)

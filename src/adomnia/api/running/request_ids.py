@@ -17,6 +17,11 @@ def create_request_id() -> str:
     return SystemBits().words(1).tobytes().hex()
 
 
+def choose_id(request_id: str | None) -> str:
+    """The request id, or a random one, by which a caller whose reply failed can still ask for the answer."""
+    return SystemBits().words(2).tobytes().hex() if request_id is None else request_id
+
+
 @dataclass(frozen=True)
 class RequestSummary:
     """A request that was answered, for log and metrics. `route` is the template, never the path itself.

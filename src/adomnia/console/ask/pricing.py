@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from adomnia.api.actions.drafts import find_paid, is_about_nobody, is_quick, may_price_again, plan_draft
 from adomnia.api.actions.releases import check_named
-from adomnia.asking.batch import choose_request_id
+from adomnia.api.running.request_ids import choose_id
 from adomnia.console.ask.affording import add_affordance, describe_situation, find_most
 from adomnia.console.ask.budget_bar import build_bar
 from adomnia.console.ask.expectations import (
@@ -65,7 +65,7 @@ def build_price(visit: Visit, form: AskForm) -> PriceView:
         "empty",
         settled,
         build_bar(budgets.personal),
-        settled.request_id or choose_request_id(None),
+        settled.request_id or choose_id(None),
         SIGNS[word],
         word,
         policy=budgets.terms.says if settled.pay == POLICY else "",

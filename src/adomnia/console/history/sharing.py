@@ -12,7 +12,7 @@ from adomnia.api.actions.sharing import buy_shared, expect_shared, find_shared, 
 from adomnia.api.problems import status_of
 from adomnia.api.requests import read_dataset, run_in_pool, services_of, visitor_of
 from adomnia.api.routes.questions import QuestionJob
-from adomnia.asking.batch import choose_request_id
+from adomnia.api.running.request_ids import choose_id
 from adomnia.console.budget.gauges import EPSILON, count_units, find_currency
 from adomnia.console.forms import read_form
 from adomnia.console.frame import show
@@ -78,7 +78,7 @@ async def open_shared(request: Request) -> Response:
 async def take_shared(request: Request) -> Response:
     """Pay for the answer that a link leads to, from one's own budget alone, and lead to it."""
     await read_form(request)
-    code, request_id, paid_as = request.path_params["code"], choose_request_id(None), list[str]()
+    code, request_id, paid_as = request.path_params["code"], choose_id(None), list[str]()
 
     def ask(visit: Visit) -> list[bytes]:
         paid_as.append(buy_shared(visit, code, request_id)[0])
