@@ -13,6 +13,7 @@ import pyarrow as pa
 from adomnia.asking.purchase import Outcome
 from adomnia.privacy.filters import Left
 from adomnia.releases.answering import answer_released
+from adomnia.releases.facts import ReleaseFacts
 from adomnia.releases.model import Release
 from adomnia.session.answer import build_answers
 from adomnia.sql.reading.released import parse_released
@@ -64,7 +65,8 @@ def make_release(
 ) -> Release:
     """A release of such measurements, called people."""
     product = Product(attributes, estimates, **fields)
-    return Release("people", product, "SELECT * FROM marginals(people)", ABOUT, (), table or pa.table({}))
+    facts = ReleaseFacts.from_record(ABOUT)
+    return Release("people", product, "SELECT * FROM marginals(people)", facts, (), table or pa.table({}))
 
 
 def ask(text: str, asked: LinearRelease | Release, confidence: float = 0.95) -> Answer:

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from adomnia.methods.synthesis.residuals import NoisyMarginal, Residuals
+from adomnia.releases.facts import ReleaseFacts
 from adomnia.releases.model import Release
 from adomnia.statistics.products import Attribute, Product
 from kit.hospital import CATALOG, CITIES, person
@@ -39,7 +40,7 @@ def make_release(name: str = "ages", **about: object) -> Release:
     table = pa.table([["F", None], [5.0, 14.0], [1.0, 10.0]], schema=pa.schema(fields))
     told = {"mechanism": "marginals", "guarantee": "Hidden is one person.", "confidence": 0.95, "receipt": "abc"}
     measured = (COUNTS, np.array([2**70, -1], dtype=object))
-    return Release(name, product, QUESTION, told | about, ("A note.",), table, measured)
+    return Release(name, product, QUESTION, ReleaseFacts.from_record(told | about), ("A note.",), table, measured)
 
 
 def is_same(one: Release, other: Release) -> bool:

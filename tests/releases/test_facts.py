@@ -8,7 +8,7 @@ import pytest
 
 from adomnia.privacy.events import Approximate, Concentrated, Pure
 from adomnia.privacy.filters import Budget
-from adomnia.releases.facts import describe_guarantee, hash_catalog
+from adomnia.releases.facts import ReleaseFacts, describe_guarantee, hash_catalog
 from kit.hospital import declare
 
 
@@ -42,3 +42,20 @@ def test_the_hash_of_a_catalog_is_about_what_was_asked_and_not_about_who_may(cat
     assert hash_catalog(replace(catalog, tables=catalog.tables[:-1])) != hash_catalog(catalog)
     one, *others = catalog.tables
     assert hash_catalog(replace(catalog, tables=(replace(one, rows_per_person=9), *others))) != hash_catalog(catalog)
+
+
+def test_facts_are_the_same_once_they_were_written_and_read_also_those_of_other_versions():
+    told = {"mechanism": "marginals", "version": 2, "confidence": 0.9, "private": False, "colour": "blue"}
+    facts = ReleaseFacts.from_record(told)
+    assert (facts.mechanism, facts.version, facts.private, facts.made_by) == ("marginals", 2, False, None)
+    assert facts.to_record() == told
+    assert ReleaseFacts.from_record(facts.to_record()) == facts
+
+
+def test_what_a_stranger_wrote_is_no_fact_where_it_is_of_another_kind():
+    told = {"version": "2", "price": 3, "confidence": True, "private": True, "made_by": "../bob"}
+    facts = ReleaseFacts.from_record(told)
+    assert (facts.version, facts.price, facts.confidence, facts.buyer) == (None, None, None, None)
+    assert facts.to_record() == {"made_by": "../bob", "private": True, "version": "2", "price": 3, "confidence": True}
+    assert ReleaseFacts(made_by="bob", private=True).buyer == "bob"
+    assert ReleaseFacts(made_by="bob").buyer is None

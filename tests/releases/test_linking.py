@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from adomnia.errors import Refusal
+from adomnia.releases.facts import ReleaseFacts
 from adomnia.releases.linking import link_releases
 from adomnia.releases.model import Release
 from adomnia.statistics.products import Attribute, Product
@@ -22,7 +23,7 @@ def release(name, attributes, rows, measured=(1, 2)):
         if each.edges:
             values[each.name] = [3 if level == each.levels[0] else 14 for level in values[each.name]]
     product = Product(tuple(attributes), rows=places)
-    return Release(name, product, "", {}, (), pa.table(values), (np.array(measured),))
+    return Release(name, product, "", ReleaseFacts(), (), pa.table(values), (np.array(measured),))
 
 
 PEOPLE = release("people", [SEX, AGE, VISITS], [(0, 0, 2), (1, 0, 3), (0, 1, 0), (1, 1, 1), (2, 0, 4), (2, 1, 1)])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from adomnia.figures.spec import build_spec
-from adomnia.releases.quality import assess_release, count_published
+from adomnia.releases.quality import count_published
 from adomnia.statistics.products import Attribute
 from kit.asked_releases import NoisyTable, make_release
 
@@ -24,7 +24,7 @@ def rows_of(counts):
 
 def assess(counts=COUNTS, rows=None, variance=4.0, attributes=(A, B, C), **fields):
     estimates = NoisyTable(counts, variance, TOGETHER)
-    return assess_release(make_release(estimates, attributes, rows=rows, **fields))
+    return make_release(estimates, attributes, rows=rows, **fields).quality()
 
 
 def table(quality, *columns):
@@ -87,7 +87,7 @@ def test_bins_and_rows_that_noise_does_not_explain_are_said():
 
 
 def test_a_release_without_measurements_has_no_numbers_and_says_so():
-    quality = assess_release(make_release(None, (A, B, C), rows=rows_of(COUNTS)))
+    quality = make_release(None, (A, B, C), rows=rows_of(COUNTS)).quality()
     assert quality.rows is None
     assert not any(each.measured or each.noise or each.distance for each in quality.tables)
 

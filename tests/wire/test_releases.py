@@ -7,6 +7,7 @@ import json
 import pytest
 from pydantic import ValidationError
 
+from adomnia.releases.facts import ReleaseFacts
 from adomnia.releases.store import ReleaseEntry
 from adomnia.wire.releases import AskRelease, ReleaseReply, ReleasesReply, entry_of, release_record
 from kit.released import QUESTION, make_release
@@ -20,7 +21,7 @@ def test_what_is_told_comes_back_as_it_was():
 
 
 def test_a_release_whose_folder_is_lost_has_no_columns():
-    entry = ReleaseEntry("ages", QUESTION, {"price": "rho 1"}, (), ())
+    entry = ReleaseEntry("ages", QUESTION, ReleaseFacts(price="rho 1"), (), ())
     assert entry_of(ReleaseReply.model_validate(release_record(entry))) == entry
 
 

@@ -31,7 +31,7 @@ from adomnia.pricing.quotes import quote_questions
 from adomnia.releases.charges import MOST_RELEASES, PREFIX
 from adomnia.releases.checks import check_maker, check_release, check_release_name, taken_name
 from adomnia.releases.covering import hash_meaning
-from adomnia.releases.facts import describe_guarantee, hash_catalog, name_method
+from adomnia.releases.facts import ReleaseFacts, describe_guarantee, hash_catalog, name_method
 from adomnia.releases.model import Release
 from adomnia.releases.store import ReleaseEntry
 from adomnia.work import allow
@@ -129,7 +129,7 @@ def buy_release(asker: Asker, name: str, batch: Batch, progress: Progress) -> Re
         if earlier is None and dataset.ledger.dataset_request(f"{PREFIX}{name.lower()}") is not None:
             raise taken_name(name)
         plan = _identify_own(asker, batch, plans).hex()
-        if earlier is not None and earlier.about.get("plan") != plan:
+        if earlier is not None and earlier.facts.plan != plan:
             raise taken_name(name)
         if earlier is not None:
             return earlier
@@ -174,30 +174,30 @@ def keep_release(  # noqa: PLR0913 - what is told of a release
     stored = dataset.ledger.answer(receipt.analyst, receipt.request_id)
     payload = b"[]" if stored is None else stored.payload
     (question,) = batch.questions
-    about = {
-        "dataset": dataset.catalog.name,
-        "mechanism": name_method(batch.questions[0].text),
-        "price": format_cost(receipt.event),
-        "paid_by": f"{made_by} and the dataset" if private else "the dataset",
-        "guarantee": describe_guarantee(receipt.event, dataset.catalog),
-        "version": batch.version,
-        "catalog": hash_catalog(dataset.catalog) if catalog is None else catalog,
-        "made_by": made_by,
-        "made_at": receipt.at,
-        "request_id": receipt.request_id,
-        "receipt": receipt.hash,
-        "plan": receipt.plan.hex(),
-        "meaning": hash_meaning(question.text.strip(), dataset.catalog),
-        "confidence": batch.confidence,
-        "private": private,
-        "randomness": f"follows from the measurements, whose record has the SHA-256 {sha256(payload).hexdigest()}",
-    }
+    facts = ReleaseFacts(
+        dataset=dataset.catalog.name,
+        mechanism=name_method(question.text),
+        price=format_cost(receipt.event),
+        paid_by=f"{made_by} and the dataset" if private else "the dataset",
+        guarantee=describe_guarantee(receipt.event, dataset.catalog),
+        version=batch.version,
+        catalog=hash_catalog(dataset.catalog) if catalog is None else catalog,
+        made_by=made_by,
+        made_at=receipt.at,
+        request_id=receipt.request_id,
+        receipt=receipt.hash,
+        plan=receipt.plan.hex(),
+        meaning=hash_meaning(question.text.strip(), dataset.catalog),
+        confidence=batch.confidence,
+        private=private,
+        randomness=f"follows from the measurements, whose record has the SHA-256 {sha256(payload).hexdigest()}",
+    )
     measurements = tuple(Record.from_bytes(payload).values)
     release = Release(
         name,
         product,
         question.text.strip(),
-        about,
+        facts,
         answer.notes,
         build_table(answer.columns, answer.rows, answer.confidence),
         measurements,
@@ -222,7 +222,7 @@ def find_release(dataset: Dataset, name: str, analyst: str | None) -> Release:
     receipt = find_receipt(dataset, name)
     if receipt is not None:
         kept = dataset.releases.find(name)
-        if kept is not None and kept.about.get("receipt") == receipt.hash:
+        if kept is not None and kept.facts.receipt == receipt.hash:
             return kept
         with dataset.ledger.lock("release", name.lower()):
             return _open_published(dataset, receipt)
@@ -245,7 +245,7 @@ def restore_releases(dataset: Dataset, progress: Progress) -> None:
     for receipt in _list_receipts(dataset):
         name = _read_label(receipt)["name"]
         entry = dataset.releases.describe(name)
-        if entry is not None and entry.about.get("receipt") == receipt.hash:
+        if entry is not None and entry.facts.receipt == receipt.hash:
             continue
         progress(f"building release {name} again", 1.0)
         try:
@@ -295,7 +295,7 @@ def _open_published(dataset: Dataset, receipt: Receipt) -> Release:
     label, batch = _read_label(receipt), Batch.from_text(receipt.asked)
     name = label["name"]
     kept = dataset.releases.find(name)
-    if kept is not None and kept.about.get("receipt") == receipt.hash:
+    if kept is not None and kept.facts.receipt == receipt.hash:
         return kept
     making = _Making(dataset, name, batch)
     stored = dataset.ledger.answer(None, making.request)
@@ -337,15 +337,17 @@ def _describe_receipt(dataset: Dataset, receipt: Receipt) -> ReleaseEntry:
     """What is told of a published release; without its columns, where its folder is not whole."""
     label, batch = _read_label(receipt), Batch.from_text(receipt.asked)
     entry = dataset.releases.describe(label["name"])
-    if entry is not None and entry.about.get("receipt") == receipt.hash:
+    if entry is not None and entry.facts.receipt == receipt.hash:
         return entry
-    about = {
-        "mechanism": name_method(batch.questions[0].text),
-        "price": format_cost(receipt.event),
-        "version": batch.version,
-    }
-    about |= {"guarantee": describe_guarantee(receipt.event, dataset.catalog), "made_by": label["made_by"]}
-    return ReleaseEntry(label["name"], batch.questions[0].text, about, (), ())
+    (question,) = batch.questions
+    facts = ReleaseFacts(
+        mechanism=name_method(question.text),
+        price=format_cost(receipt.event),
+        guarantee=describe_guarantee(receipt.event, dataset.catalog),
+        version=batch.version,
+        made_by=label["made_by"],
+    )
+    return ReleaseEntry(label["name"], question.text, facts, (), ())
 
 
 def _find_own(dataset: Dataset, name: str, analyst: str) -> Release | None:
@@ -362,10 +364,10 @@ def _list_own(dataset: Dataset, analyst: str) -> list[ReleaseEntry]:
 
 def _is_own(dataset: Dataset, entry: ReleaseEntry, analyst: str) -> bool:
     """Whether an analyst bought it, as the ledger says."""
-    if not entry.private or entry.about.get("made_by") != analyst:
+    if not entry.private or entry.facts.made_by != analyst:
         return False
-    receipt = dataset.ledger.receipt(analyst, str(entry.about.get("request_id")))
-    return receipt is not None and receipt.hash == entry.about.get("receipt")
+    receipt = dataset.ledger.receipt(analyst, str(entry.facts.request_id))
+    return receipt is not None and receipt.hash == entry.facts.receipt
 
 
 def _refuse_countless(dataset: Dataset) -> None:
@@ -380,7 +382,7 @@ def _refuse_countless(dataset: Dataset) -> None:
 
 def _refuse_more(dataset: Dataset, analyst: str, plan: str) -> None:
     """Refuse to keep one purchase under two names, or more folders than an analyst may fill the disk with."""
-    own = {str(each.about.get("plan")): each.name for each in _list_own(dataset, analyst)}
+    own = {str(each.facts.plan): each.name for each in _list_own(dataset, analyst)}
     if plan in own:
         raise Refusal(
             "This release", f"is kept as {own[plan]} already", f"ask releases.{own[plan]}", code="release_taken"

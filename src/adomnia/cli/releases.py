@@ -13,7 +13,7 @@ from adomnia.options import CONFIDENCE
 
 if TYPE_CHECKING:
     from adomnia.cli.places import Place
-    from adomnia.releases.model import Release
+    from adomnia.session.askable import AskableRelease
 
 RELEASE_EXAMPLES = """Examples
 
@@ -123,7 +123,7 @@ def preview(  # noqa: PLR0913, PLR0917 - each is an option
         answers.print_table(found)
 
 
-def _make(place: Place, name: str, text: str, *, private: bool, payment: dict[str, Any]) -> Release:
+def _make(place: Place, name: str, text: str, *, private: bool, payment: dict[str, Any]) -> AskableRelease:
     from adomnia.cli import opening, places
     from adomnia.cli.opening import show_progress
 
@@ -136,6 +136,6 @@ def _make(place: Place, name: str, text: str, *, private: bool, payment: dict[st
         return curator.release(name, text, progress=tell, **payment)
 
 
-def _as_record(release: Release) -> dict[str, object]:
+def _as_record(release: AskableRelease) -> dict[str, object]:
     rows = release.table.num_rows
     return {"name": release.name, "rows": rows, "columns": release.columns, "notes": release.notes, **release.about}

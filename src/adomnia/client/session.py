@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from adomnia.engines.contract import Progress
     from adomnia.explaining.methods import MethodList
     from adomnia.pricing.bills import Quote
-    from adomnia.releases.model import Release
     from adomnia.session.accounts import Budgets, Past
     from adomnia.session.answer import Answer
     from adomnia.session.explanation import Explanation
@@ -134,7 +133,7 @@ class RemoteSession(DerivedSession):
         confidence: float = CONFIDENCE,
         progress: Progress | None = None,
         **payment: Unpack[Payment],
-    ) -> Release:
+    ) -> AskableRelease:
         check_release_name(name)
         if progress is not None:
             progress(f"asking the server for {name}", 0.1)

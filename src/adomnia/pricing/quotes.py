@@ -14,8 +14,7 @@ from adomnia.mechanisms.quantiles import MOST_VALUES, TooManyValuesError
 from adomnia.messages.notes import Note
 from adomnia.messages.references import Option
 from adomnia.messages.texts import Message
-from adomnia.methods.simulations import simulate_less
-from adomnia.methods.supposition import SUPPOSED_ROWS
+from adomnia.methods.supposition import SUPPOSED_ROWS, simulate_less
 from adomnia.noise.discrete import NotDrawableError
 from adomnia.plans.descriptions import date_range, describe_query, describe_term
 from adomnia.plans.formulas import Formula, WindowFunction, statistics_of

@@ -69,12 +69,12 @@ def answer_from_counts(plan: Plan, release: Release, confidence: float) -> Draft
 
 def describe_origin(release: Release) -> tuple[Note, ...]:
     """From which release an answer is, of which data, and with which guarantee."""
-    version = release.about.get("version")
-    made = f" by {release.about['mechanism']}" if release.about.get("mechanism") else ""
-    of = f", of version {version} of the data" if version is not None else ""
+    facts = release.facts
+    made = f" by {facts.mechanism}" if facts.mechanism else ""
+    of = f", of version {facts.version} of the data" if facts.version is not None else ""
     origin = _ORIGIN(release=release.name, made=made, of=of)
     # Its first sentence: the whole of it stands beside the release, and would stand below every answer.
-    guarantee = str(release.about.get("guarantee") or "").partition(" Hidden is")[0]
+    guarantee = (facts.guarantee or "").partition(" Hidden is")[0]
     rows = _ROWS(question=shorten(release.question, _LONGEST_QUESTION, placeholder=" ..."))
     return (origin, *((_GUARANTEE(guarantee=guarantee),) if guarantee else ()), rows)
 

@@ -168,9 +168,8 @@ class _PlanReader:
         )
 
     def _find_margin(self, confidence: float, cells: int) -> float:
-        """How many standard deviations hold all of so many sums at once, however they depend on each other."""
-        tails = self._product.tails
-        return margin(tails, find_alpha(confidence, cells, "any" if tails == "laplace" else "independent"))
+        """How many standard deviations hold all of so many sums at once: all are linear functions of the noise."""
+        return margin(self._product.tails, find_alpha(confidence, cells))
 
     def _measure_pair(self, groups: CellGroups, above: Weights, below: Weights) -> NoisyPair:
         """Both sums; their covariance follows from the variance of their difference, of which noise is a sum too."""

@@ -55,8 +55,8 @@ class CoveringRelease:
 
     def translate(self, plan: Plan) -> Plan:
         """The same question about the table of the release; NotCoveredError where there is none."""
-        if self.entry.about.get("version") != self.catalog.version:
-            raise NotCoveredError(f"is of version {self.entry.about.get('version')} of the data")
+        if self.entry.facts.version != self.catalog.version:
+            raise NotCoveredError(f"is of version {self.entry.facts.version} of the data")
         if plan.view is not None:
             raise NotCoveredError("has counts, and no method can be computed from these")
         asked = peel(plan.relation)
@@ -102,7 +102,7 @@ class CoveringRelease:
             _, relation, meaning = _read_release(self.entry.question, self.catalog)
         except Refusal:
             raise NotCoveredError("was made by a question that the catalog does not read any more") from None
-        if self.entry.about.get("meaning") != meaning:  # a view may be another one by now
+        if self.entry.facts.meaning != meaning:  # a view may be another one by now
             raise NotCoveredError("was made when the catalog meant something else by its question")
         counted = peel(relation)
         if asked.table != counted.table:

@@ -26,6 +26,7 @@ from adomnia.json_text import read_json
 from adomnia.ledger.failpoints import reach
 from adomnia.messages.notes import Note
 from adomnia.releases.arrays import Packer, Unpacker
+from adomnia.releases.facts import ReleaseFacts
 from adomnia.releases.model import Release
 from adomnia.releases.parquet_files import (
     FAULTS,
@@ -72,7 +73,7 @@ def write_folder(release: Release, place: Path, progress: Callable[[str, float],
         _clear_drafts(place)
         draft = Path(mkdtemp(prefix=_draft_prefix(place), dir=place.parent))
         try:
-            _write_durably(draft, contents, private=bool(release.about.get("private")))
+            _write_durably(draft, contents, private=bool(release.facts.private))
             reach("release-drafted")
             _put_in_place(draft, place)
         except BaseException:
@@ -114,7 +115,7 @@ def read_files(folder: str, read: ReadFile) -> Release:
             summary["name"],
             from_plain(found["product"]),
             summary["question"],
-            found["about"],
+            ReleaseFacts.from_record(found["about"]),
             tuple(map(Note, summary["notes"])),
             read_table(contents[_TABLE]),
             tuple(_check_integers(each) for each in found["measurements"]),

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any
 from adomnia.tables import TextTable, html_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
     import pandas as pd
     import pyarrow as pa
 
     from adomnia.messages.notes import Note
     from adomnia.noise import Integers
+    from adomnia.releases.facts import ReleaseFacts
     from adomnia.releases.quality_report import Quality
     from adomnia.statistics.products import Attribute, Product
 
@@ -26,17 +24,22 @@ _SHOWN_LEVELS = 6  # of a column
 class Release:
     """A published product. `table` is what its question was answered with: estimates with intervals, or rows of nobody.
 
-    `about` says how it was made, in plain data: mechanism, price, guarantee, version (of the data), catalog (its hash),
-    made_by, made_at, request_id, confidence, private. `measurements` are the released integers that all follows from.
+    `facts` say how it was made, and `about` the same in plain data. `measurements` are the released integers that all
+    follows from.
     """
 
     name: str
     product: Product
     question: str
-    about: Mapping[str, Any]
+    facts: ReleaseFacts
     notes: tuple[Note, ...]
     table: pa.Table
     measurements: tuple[Integers, ...] = field(default=())
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """How it was made, in plain data: mechanism, price, guarantee, version of the data, and more."""
+        return self.facts.to_record()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -50,17 +53,11 @@ class Release:
     def to_pandas(self) -> pd.DataFrame:
         return self.table.to_pandas()
 
-    def save(self, folder: str | Path) -> Path:
-        """Write it as a folder that `adomnia.open_release` opens anywhere; what is there already is left alone."""
-        from adomnia.releases.folder import save_folder
-
-        return save_folder(self, folder)
-
     def quality(self) -> Quality:
         """How good it is: how far off in every column and pair of columns, and what it is not good for; free."""
-        from adomnia.releases.quality import assess_release
+        from adomnia.releases.quality import assess_product
 
-        return assess_release(self)
+        return assess_product(self.name, self.product)
 
     def __repr__(self) -> str:
         return "\n".join([self._heading(), str(self._list_columns()), "", *self._remarks()])
@@ -69,15 +66,14 @@ class Release:
         return html_lines([self._heading()]) + self._list_columns().html() + html_lines(self._remarks())
 
     def _heading(self) -> str:
-        return f"Release {self.name}: {self.table.num_rows:,} rows, made by {self.about.get('mechanism', 'unknown')}"
+        return f"Release {self.name}: {self.table.num_rows:,} rows, made by {self.facts.mechanism or 'unknown'}"
 
     def _list_columns(self) -> TextTable:
         rows = [(each.name, each.sort, f"{len(each):,}", describe_levels(each)) for each in self.product.attributes]
         return TextTable(("column", "type", "values", "which"), tuple(rows), frozenset({2}))
 
     def _remarks(self) -> list[str]:
-        guarantee = self.about.get("guarantee")
-        return [*([str(guarantee)] if guarantee else []), *self.notes]
+        return [*([self.facts.guarantee] if self.facts.guarantee else []), *self.notes]
 
 
 def describe_levels(attribute: Attribute) -> str:

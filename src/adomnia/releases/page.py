@@ -33,17 +33,16 @@ def describe_release(release: Release) -> tuple[KeyColumn, ...]:
         "release": f"releases.{release.name}",
         "rows": release.table.num_rows,
         "columns": ", ".join(release.columns),
-        "paid": release.about["price"],
-        "paid_by": release.about["paid_by"],
-        "guarantee": release.about["guarantee"],
+        "paid": release.facts.price or "",
+        "paid_by": release.facts.paid_by or "",
+        "guarantee": release.facts.guarantee or "",
     }
     return tuple(KeyColumn(name, (value,)) for name, value in told.items())
 
 
 def _describe(entry: ReleaseEntry) -> tuple[str, ...]:
-    about = entry.about
+    facts = entry.facts
     columns = ", ".join(each.name for each in entry.attributes)
-    told = (str(about.get(key, "")) for key in ("mechanism", "price", "made_by", "version"))
-    mechanism, price, made_by, version = told
-    readers = str(about.get("made_by")) if entry.private else "everybody"
-    return (f"releases.{entry.name}", mechanism, columns, price, made_by, version, readers)
+    made_by, version = facts.made_by or "", "" if facts.version is None else str(facts.version)
+    told = (facts.mechanism or "", columns, facts.price or "", made_by, version)
+    return (f"releases.{entry.name}", *told, made_by if entry.private else "everybody")

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from adomnia.mechanisms.contract import Tails
-    from adomnia.releases.model import Release
     from adomnia.statistics.contract import Floats
     from adomnia.statistics.products import Product
 
@@ -34,9 +33,9 @@ _BEYOND = 2.0  # times the noise: what is further off was not only moved by it
 _MEAN_ERRORS: dict[Tails, float] = {"gaussian": sqrt(2 / pi), "laplace": sqrt(1 / 2)}
 
 
-def assess_release(release: Release) -> Quality:
+def assess_product(name: str, product: Product) -> Quality:
     """Look at every column and pair of columns of a release."""
-    return _Assessor(release.name, release.product).assess()
+    return _Assessor(name, product).assess()
 
 
 def count_published(product: Product, columns: tuple[int, ...]) -> Floats | None:

@@ -25,7 +25,7 @@ def write_readme(release: Release) -> str:
             "",
             "## What is guaranteed",
             "",
-            str(release.about.get("guarantee", "Nothing is said.")),
+            release.facts.guarantee or "Nothing is said.",
             "Whoever works with these files can compute whatever they like: the guarantee stays as it is.",
             "",
             "## How it was made",
@@ -80,9 +80,8 @@ def _say_how(release: Release) -> Iterator[str]:
         "request_id": "Request id in the ledger",
         "randomness": "Randomness after the noise",
     }
-    for key, word in words.items():
-        if release.about.get(key) is not None:
-            yield f"- {word}: {release.about[key]}"
+    told = release.about
+    yield from (f"- {word}: {told[key]}" for key, word in words.items() if key in told)
 
 
 def _say_column(attribute: Attribute) -> str:
@@ -104,8 +103,8 @@ def _say_files(release: Release) -> Iterator[str]:
 
 
 def _say_field(release: Release, name: str, kind: str) -> str:
-    percent = f"{100 * float(release.about.get('confidence', 0)):g}%"
-    method = find_method(str(release.about.get("mechanism", "")))
+    percent = f"{100 * (release.facts.confidence or 0):g}%"
+    method = find_method(release.facts.mechanism or "")
     if method is not None and name in method.returns and kind not in {"lower", "upper"}:
         return method.returns[name]
     match kind:

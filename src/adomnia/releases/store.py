@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from adomnia.catalog.document_keys import NAME
 from adomnia.catalog.model import is_name
 from adomnia.errors import Refusal
 from adomnia.messages.notes import Note
 from adomnia.releases.arrays import Unpacker
+from adomnia.releases.facts import ReleaseFacts
 from adomnia.releases.folder import SUMMARY, read_folder, read_summary, write_folder
 from adomnia.releases.product_form import read_attributes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from adomnia.engines.contract import Progress
@@ -46,19 +45,24 @@ class ReleaseEntry:
 
     name: str
     question: str
-    about: Mapping[str, Any]
+    facts: ReleaseFacts
     notes: tuple[Note, ...]
     attributes: tuple[Attribute, ...]
 
     @property
+    def about(self) -> dict[str, Any]:
+        """How it was made, in plain data."""
+        return self.facts.to_record()
+
+    @property
     def private(self) -> bool:
         """Whether one analyst alone bought it."""
-        return bool(self.about.get("private"))
+        return bool(self.facts.private)
 
     @classmethod
     def of(cls, release: Release) -> ReleaseEntry:
         """What is told of a release that is open."""
-        return cls(release.name, release.question, release.about, release.notes, release.product.attributes)
+        return cls(release.name, release.question, release.facts, release.notes, release.product.attributes)
 
 
 class ReleaseStore:
@@ -75,7 +79,7 @@ class ReleaseStore:
 
     def keep(self, release: Release, progress: Progress) -> None:
         """Keep a release for good, in the stead of one of the same name."""
-        key = _key(release.name, _find_buyer(release.about))
+        key = _key(release.name, release.facts.buyer)
         if self.folder is not None:
             write_folder(release, self._place(self.folder, key), progress)
         self._remember(key, release)
@@ -125,7 +129,7 @@ class ReleaseStore:
         """Move what analysts bought to folders of their own: earlier versions kept all releases in one."""
         for name in self.names():
             entry = self.describe(name)
-            buyer = None if entry is None else _find_buyer(entry.about)
+            buyer = None if entry is None else entry.facts.buyer
             if self.folder is None or buyer is None:
                 continue
             place = self._place(self.folder, _key(name, buyer))
@@ -143,8 +147,8 @@ class ReleaseStore:
         summary = read_summary(place)
         unpacker = Unpacker(np.zeros(0, np.int64), np.zeros(0, np.float64))
         attributes = read_attributes(unpacker.unpack({"attributes": summary["product"]["attributes"]}))
-        told = summary["question"], unpacker.unpack(summary["about"]), tuple(map(Note, summary["notes"]))
-        entry = ReleaseEntry(summary["name"], *told, attributes)
+        facts, notes = ReleaseFacts.from_record(unpacker.unpack(summary["about"])), tuple(map(Note, summary["notes"]))
+        entry = ReleaseEntry(summary["name"], summary["question"], facts, notes, attributes)
         self._told[place] = file, entry
         return entry
 
@@ -172,9 +176,3 @@ class ReleaseStore:
 
 def _key(name: str, buyer: str | None) -> _Key:
     return _Key(buyer, name.lower())
-
-
-def _find_buyer(about: Mapping[str, Any]) -> str | None:
-    """Who alone may read a release; None for everybody."""
-    buyer = about.get("made_by")
-    return buyer if about.get("private") and NAME.holds(buyer) else None

@@ -14,7 +14,7 @@ from adomnia.pricing.payment import check_confidence
 from adomnia.pricing.questions import Question
 from adomnia.privacy.filters import Left
 from adomnia.releases.answering import answer_released
-from adomnia.releases.folder import read_folder
+from adomnia.releases.folder import read_folder, save_folder
 from adomnia.releases.model import Release
 from adomnia.session.answer import build_answers
 from adomnia.sql.reading.parameters import translate_places
@@ -52,6 +52,10 @@ class AskableRelease(Release):
                 raise Refusal(what, why, f"write FROM releases.{self.name}", (1, 1), code="unknown_release")
             draft = answer_released(select, self._find, confidence)
             return build_answers(Outcome([draft], None, replayed=False, left=_NOTHING))[0]
+
+    def save(self, folder: str | Path) -> Path:
+        """Write it as a folder that `adomnia.open_release` opens anywhere; what is there already is left alone."""
+        return save_folder(self, folder)
 
     def _find(self, name: str) -> Release:
         if name.lower() == self.name.lower():

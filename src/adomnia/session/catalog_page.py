@@ -89,7 +89,5 @@ def _describe_values(kind: Kind) -> str:  # noqa: PLR0911 - one for each kind
 
 def _list_notes(catalog: CatalogPage) -> list[str]:
     views = [f"View {view.name}: {' '.join(view.sql.split())}" for view in catalog.views]
-    made = [
-        f"Release {each.name}: made with {each.about.get('price')}, which hides the same." for each in catalog.releases
-    ]
+    made = [f"Release {each.name}: made with {each.facts.price}, which hides the same." for each in catalog.releases]
     return [catalog.unit.promise(), *views, *made]

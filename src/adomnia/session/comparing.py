@@ -125,7 +125,7 @@ def compare_answers(
 def _write_questions(text: str, release: AskableRelease) -> tuple[str, str]:
     """The question about the private rows, and that about the release."""
     here = _TABLE if release.product.rows is not None else f"{SCHEMA}.{release.name}"
-    call = split_call(release.question, str(release.about.get("mechanism")))
+    call = split_call(release.question, str(release.facts.mechanism))
     rows = None if call is None or call.before.strip().upper().startswith("WITH") else call.rows
     if replace_release(text, release.name, "") != text:
         if rows is None:

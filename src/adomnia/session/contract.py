@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from adomnia.explaining.methods import MethodList
     from adomnia.pricing.bills import Quote
     from adomnia.pricing.questions import Payment, Question
-    from adomnia.releases.model import Release
     from adomnia.releases.page import ReleaseList
     from adomnia.releases.quality_report import Quality
     from adomnia.session.accounts import Budgets, Past
@@ -103,7 +102,7 @@ class Session(Protocol):
         confidence: float = CONFIDENCE,
         progress: Progress | None = None,
         **payment: Unpack[Payment],
-    ) -> Release:
+    ) -> AskableRelease:
         """Make a release, `SELECT * FROM` a method that makes one, and keep it under a name for ever.
 
         Everybody may read it, and ask it as `releases.NAME` for free, so that the dataset alone pays for it; the

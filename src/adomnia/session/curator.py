@@ -25,6 +25,7 @@ from adomnia.pricing.questions import Question
 from adomnia.releases.store import FOLDER, ReleaseStore
 from adomnia.session import mock
 from adomnia.session.agreement import agreeing, describe_deployment
+from adomnia.session.askable import AskableRelease, make_askable
 from adomnia.session.ledgers import LEDGER, MEMORY, STATE, open_ledger, place_ledger
 from adomnia.session.previewing import publish_previews
 from adomnia.session.session import LocalSession
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from adomnia.ledger import Ledger
     from adomnia.noise import Bits
     from adomnia.pricing.questions import Payment
-    from adomnia.releases.model import Release
 
 __all__ = [
     "LEDGER",
@@ -113,12 +113,12 @@ class Curator:
         confidence: float = CONFIDENCE,
         progress: Progress = silent,
         **payment: Unpack[Payment],
-    ) -> Release:
+    ) -> AskableRelease:
         """Publish a release as the owner: the dataset alone pays, and everybody who may ask may ask it for free."""
         with limit():
             question = bind_question(Question(text, **payment))
             batch = Batch((question,), confidence, self.catalog.version)
-            return publish(self.dataset, name, batch, None, progress)
+            return make_askable(publish(self.dataset, name, batch, None, progress))
 
     def mock(self) -> Curator:
         """The same questions on made-up rows."""

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from adomnia.curator.block_results import Kind
     from adomnia.pricing.bills import Quote
     from adomnia.privacy.amounts import Number
-    from adomnia.releases.model import Release
     from adomnia.session.answer import Answer
+    from adomnia.session.askable import AskableRelease
     from adomnia.session.declared import Bounds, Cap, Choice, Values
     from adomnia.session.explanation import Explanation
 
@@ -71,7 +71,7 @@ class OwnSession(LocalSession):
         with _refuse_in_python():
             return super().explain(text, **options)
 
-    def release(self, name: str, text: str, **options: Any) -> Release:  # noqa: ANN401 - as of any session
+    def release(self, name: str, text: str, **options: Any) -> AskableRelease:  # noqa: ANN401 - as of any session
         with _refuse_in_python():
             return super().release(name, text, **options)
 

@@ -13,7 +13,7 @@ from adomnia.asking.batch import Batch
 from adomnia.asking.releasing import OWNER, publish
 from adomnia.errors import AdomniaError, Refusal
 from adomnia.messages.notes import Note, NoteTemplate
-from adomnia.methods.synthesis.decoding import decode_rows
+from adomnia.methods.synthesis.synthesis import decode_rows
 from adomnia.noise.afterwards import follow
 from adomnia.options import CONFIDENCE
 from adomnia.plans.columns import KeyColumn
@@ -130,7 +130,7 @@ def _find_preview(session: Session, table: Table, version: int) -> Release | Non
     name = name_preview(table.name, version)
     for entry in session.releases():
         same = entry.name == name and entry.question == _write_question(table)
-        if same and not entry.private and entry.about.get("made_by") == OWNER:
+        if same and not entry.private and entry.facts.made_by == OWNER:
             return session.open_release(name)
     return None
 

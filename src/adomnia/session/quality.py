@@ -17,7 +17,7 @@ from adomnia.pricing.bills import format_cost
 from adomnia.pricing.questions import Question
 from adomnia.privacy.losses import loss
 from adomnia.releases.held_back import CellNoise, choose_held_back, compare_table
-from adomnia.releases.quality import assess_release, count_published
+from adomnia.releases.quality import count_published
 from adomnia.sql.methods.call_texts import split_call
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def assess_held_back(  # noqa: PLR0913, PLR0917 - what is asked has to be said
     answers = session.batch(questions, confidence=confidence, anyway=True, **payment)
     found = tuple(_compare(release, *pair, confidence) for pair in zip(chosen, answers, strict=True))
     notes = tuple(_list_notes(session, release, answers[0], confidence))
-    return replace(assess_release(release), held_back=found, notes=notes)
+    return replace(release.quality(), held_back=found, notes=notes)
 
 
 def _choose(release: Release, columns: Iterable[Sequence[str]] | None, most: int) -> list[tuple[int, ...]]:
@@ -89,7 +89,7 @@ def _find_places(release: Release, names: Sequence[str], known: Mapping[str, int
 
 def _write_question(release: Release, places: tuple[int, ...]) -> str:
     """The same rows, in one table of these columns, of which every cell has noise of its own."""
-    call = split_call(release.question, str(release.about.get("mechanism")))
+    call = split_call(release.question, str(release.facts.mechanism))
     if call is None:
         why, fix = "does not say of which rows it was made", "make it again with this version"
         raise Refusal(f"Release {release.name}", why, fix, code="no_release")
@@ -133,6 +133,6 @@ def _read_noise(answer: Answer, noisy: np.ndarray, confidence: float) -> CellNoi
 def _list_notes(session: Session, release: Release, answer: Answer, confidence: float) -> Iterator[Note]:
     paid = "" if answer.cost is None else f"The tables that were held back were paid with {format_cost(answer.cost)}. "
     yield _VARIATION(paid=paid, times=100 * confidence)
-    version, now = release.about.get("version"), session.catalog().version
+    version, now = release.facts.version, session.catalog().version
     if version != now:
         yield _VERSIONS(version=version, now=now)

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from adomnia.explaining.methods import MethodList
     from adomnia.ledger.requests import Receipt
     from adomnia.pricing.bills import Quote
-    from adomnia.releases.model import Release
     from adomnia.session.curator import Curator
     from adomnia.session.explanation import Explanation
 
@@ -110,13 +109,13 @@ class LocalSession(DerivedSession):
         confidence: float = CONFIDENCE,
         progress: Progress | None = None,
         **payment: Unpack[Payment],
-    ) -> Release:
+    ) -> AskableRelease:
         with limit(), ProgressLine() as line:
             tell = line if progress is None else progress
             batch = self._asker.build_batch((Question(text, **payment),), confidence)
             if private:
-                return buy_release(self._asker, name, batch, tell)
-            return publish(self._dataset, name, batch, self._asker.declared, tell)
+                return make_askable(buy_release(self._asker, name, batch, tell))
+            return make_askable(publish(self._dataset, name, batch, self._asker.declared, tell))
 
     def releases(self) -> ReleaseList:
         return ReleaseList(list_releases(self._dataset, self.analyst))

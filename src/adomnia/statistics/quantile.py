@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import expm1, log
 from typing import ClassVar, TypeAlias, final
 
 import numpy as np
 
 from adomnia.mechanisms.brackets import Brackets
 from adomnia.mechanisms.earlier_brackets import EarlierBrackets
+from adomnia.mechanisms.interval import find_alpha
 from adomnia.noise import Integers
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Aggregate, Query
@@ -61,7 +61,7 @@ class Quantile(OneRound):
         value = np.array([each.estimate(bought) for each in brackets], dtype=np.int64).reshape(shape)
 
         def ends(confidence: float, cells: int) -> tuple[Integers, Integers]:
-            alpha = -expm1(log(confidence) / cells)
+            alpha = find_alpha(confidence, cells)
             found = np.array([each.bounds(alpha) for each in brackets], dtype=np.int64).reshape(*shape, 2)
             # The value may lie outside where less confidence is asked for than was bought.
             return np.minimum(found[..., 0], value), np.maximum(found[..., 1], value)

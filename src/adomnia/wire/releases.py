@@ -10,9 +10,10 @@ from adomnia.messages.surfaces import Surface
 from adomnia.messages.texts import show_all
 from adomnia.options import CONFIDENCE
 from adomnia.releases.arrays import Packer, Unpacker
-from adomnia.releases.model import Release
+from adomnia.releases.facts import ReleaseFacts
 from adomnia.releases.product_form import read_attributes, write_attributes
 from adomnia.releases.store import ReleaseEntry
+from adomnia.session.askable import AskableRelease
 from adomnia.session.contract import Session
 from adomnia.wire.asking import AskedQuestion, Confidence
 from adomnia.wire.models import LARGEST_BODY, Reply
@@ -38,7 +39,7 @@ class AskRelease(AskedQuestion):
     private: bool = Field(False, description="true: bought for oneself; false: for everybody, paid by the dataset.")
     confidence: Confidence = Field(CONFIDENCE, description="How surely its intervals hold the exact counts.")
 
-    def put_to(self, session: Session) -> Release:
+    def put_to(self, session: Session) -> AskableRelease:
         """The release of a session."""
         return session.release(
             self.name,
@@ -97,4 +98,5 @@ def entry_of(told: ReleaseReply) -> ReleaseEntry:
     unpacker = Unpacker(np.zeros(0, np.int64), np.zeros(0, np.float64))
     columns, about = unpacker.unpack([dict(column) for column in told.columns]), unpacker.unpack(told.about)
     attributes = read_attributes({"attributes": columns}) if columns else ()
-    return ReleaseEntry(told.name, told.question, about, notes_of(told.texts, told.notes), attributes)
+    facts, notes = ReleaseFacts.from_record(about), notes_of(told.texts, told.notes)
+    return ReleaseEntry(told.name, told.question, facts, notes, attributes)

@@ -76,7 +76,7 @@ async def _send_figure(name: str, request: Request, paint: Callable[[AskableRele
 
     def work(visit: Visit) -> bytes:
         opened = open_for(visit, name)
-        key = ReplyKey(visit.visitor.name, opened.about.get("receipt", ""), str(request.url)[:_LONGEST])
+        key = ReplyKey(visit.visitor.name, opened.facts.receipt or "", str(request.url)[:_LONGEST])
         found = kept.get(key)
         if found is not None:
             return found.body[0]

@@ -61,7 +61,7 @@ def build_release_page(visit: Visit, name: str, asked: Mapping[str, str]) -> Pag
     filling = {
         "release": release,
         "about": release.about,
-        "readers": "you alone" if release.about.get("private") else EVERYBODY,
+        "readers": "you alone" if release.facts.private else EVERYBODY,
         "columns": tuple(map(_describe_column, release.product.attributes)),
         "keys": list_keys(release),
         "chosen": counts.keys,
@@ -78,7 +78,7 @@ def build_release_page(visit: Visit, name: str, asked: Mapping[str, str]) -> Pag
         "asks": visit.is_analyst,
         "archive": address_of_release(release.name, "/archive"),
         "here": address_of_release(release.name),
-        "known_method": str(release.about.get("mechanism", "")) in METHODS,
+        "known_method": release.facts.mechanism in METHODS,
     }
     return Page("release.html", filling)
 

@@ -17,7 +17,7 @@ _TITLE = "Of 100 rows, in another cell"  # short: the picture of few columns is 
 
 def assess(release: AskableRelease) -> Quality:
     """How good a release is; computed once, because it never changes."""
-    return _assess(_Assessed(str(release.about.get("receipt")), release))
+    return _assess(_Assessed(str(release.facts.receipt), release))
 
 
 @dataclass(frozen=True)

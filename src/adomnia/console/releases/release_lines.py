@@ -54,15 +54,15 @@ def address_of_release(name: str, part: str = "") -> str:
 
 
 def _describe(entry: ReleaseEntry) -> ReleaseLine:
-    about = entry.about
+    facts = entry.facts
     return ReleaseLine(
         name=entry.name,
         address=address_of_release(entry.name),
-        method=str(about.get("mechanism", "")),
+        method=facts.mechanism or "",
         columns=tuple(each.name for each in entry.attributes),
-        price=str(about.get("price", "")),
-        made_by=str(about.get("made_by", "")),
-        version=str(about.get("version", "")),
+        price=facts.price or "",
+        made_by=facts.made_by or "",
+        version="" if facts.version is None else str(facts.version),
         readers="you alone" if entry.private else EVERYBODY,
         private=entry.private,
     )
