@@ -11,7 +11,7 @@ import numpy as np
 from adomnia.mechanisms.contract import OfHistogram
 from adomnia.methods.supposition import SUPPOSED_ROWS, drive
 from adomnia.noise import Integers
-from adomnia.plans.finish import find_estimates
+from adomnia.plans.columns import find_estimates
 from adomnia.plans.formulas import Term, WindowFunction, is_linear, statistics_of
 from adomnia.plans.intervals import estimate_term
 from adomnia.plans.lines import find_line
