@@ -13,7 +13,7 @@ from adomnia.distributions.margins import margin
 from adomnia.errors import Refusal
 from adomnia.mechanisms.interval import find_alpha
 from adomnia.plans.intervals import around
-from adomnia.privacy.scans import NonNull, Total
+from adomnia.privacy.scans import NonNull
 from adomnia.releases.levels import Levels
 from adomnia.releases.rows import RowCounts
 from adomnia.releases.selection import MOST_CELLS, CellGroups, Selector, Weights, spread
@@ -283,8 +283,7 @@ class _PlanReader:
 
 
 def _value_of(statistic: Mean) -> Any:  # noqa: ANN401 - an expression
-    assert isinstance(statistic.query.aggregate, Total)  # noqa: S101 - as every mean
-    return statistic.query.aggregate.value
+    return statistic.query.total.value
 
 
 def _count_people(product: Product) -> float:
