@@ -21,7 +21,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from adomnia.methods.releases import boosting, mwem
-from adomnia.methods.synthesis.explicit_table import cut_to_total
+from adomnia.methods.synthesis.explicit_rows import cut_to_total
 from adomnia.privacy.events import Concentrated
 from adomnia.statistics.contract import Measure
 from kit.bits import SeededBits

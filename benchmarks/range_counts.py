@@ -34,7 +34,7 @@ from adomnia.privacy.relations import Private
 from adomnia.statistics.contract import Measured
 
 if TYPE_CHECKING:
-    from adomnia.methods.synthesis.gram_release import GramRelease
+    from adomnia.methods.synthesis.strategies import GramRelease
 
 Kind: TypeAlias = type[Concentrated] | type[Pure]
 PEOPLE, BINS, QUESTIONS = 100_000, 1_000, 10_000

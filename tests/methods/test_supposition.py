@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from adomnia.methods.parts.describe.cuts import Cutting
-from adomnia.methods.supposition import drive, suppose
+from adomnia.methods.supposition import count_simulations, drive, simulate_less, suppose
 from adomnia.privacy.events import Pure
 from adomnia.privacy.polynomials import constant, variable
 from adomnia.privacy.queries import Query
@@ -75,3 +75,16 @@ def test_the_error_to_expect_of_quantiles_is_that_of_evenly_spread_rows(name):
         lower, upper = table.estimates[named].interval(0.95, 1)
         assert (upper - lower > 5.0).all()  # a sample of so many rows alone has 6
         assert (upper - lower < 25.0).all()
+
+
+def test_results_are_simulated_as_often_as_a_method_says():
+    assert count_simulations(500) == 500
+
+
+def test_prices_are_simulated_less_and_never_less_than_is_enough():
+    with simulate_less():
+        assert count_simulations(4000) == 500
+        assert count_simulations(100) == 60
+        assert count_simulations(40) == 40
+        assert count_simulations(1000, least=400) == 400
+    assert count_simulations(4000) == 4000

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from adomnia import methods
-from adomnia.methods.synthesis.gram_release import GramRelease
 from adomnia.methods.synthesis.nested_release import LevelTable, NestedRelease
 from adomnia.methods.synthesis.places import Geography
 from adomnia.methods.synthesis.residuals import NoisyMarginal, Residuals
+from adomnia.methods.synthesis.strategies import GramRelease
 from adomnia.privacy.transforms.matrices import Matrix
 from adomnia.releases.arrays import Packer, Unpacker
 from adomnia.releases.registry import ESTIMATES, read_estimates, write_estimates

@@ -11,7 +11,7 @@ import pytest
 
 from adomnia import protect
 from adomnia.errors import Refusal
-from adomnia.methods.parts.testing.adjustment import adjust_p_values
+from adomnia.methods.parts.testing.report import adjust_p_values
 from adomnia.wire.answers import AnswerReply, answer_of, answer_record
 
 CITIES, SEXES = ("a", "b", "c"), ("F", "M")

@@ -4,9 +4,10 @@ From the signature come the reading of its text and the refusals, the keywords o
 of methods, and their page in the docs.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import prod
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from adomnia.errors import Refusal
@@ -36,6 +37,8 @@ Kind: TypeAlias = Literal[
 Chapter: TypeAlias = Literal[
     "describe", "densities", "likelihood", "models", "testing", "survival", "robust", "releases"
 ]
+MOST_NUMBERS = 12_800  # that are simulated in one draw of all tables: some seconds
+_LEAST_NUMBERS = 30  # smaller tables take no less time
 
 
 @dataclass(frozen=True)
@@ -158,3 +161,14 @@ INFERENCE = Parameter(
     default="population",
     choices=("population", "data"),
 )
+
+
+def demand_few_tables(by: Sequence[Factor], numbers: int) -> None:
+    """Refuse groups whose tables, of so many noisy numbers each, take too long to simulate."""
+    tables, most = prod(len(factor.levels) for factor in by), max(1, MOST_NUMBERS // max(_LEAST_NUMBERS, numbers))
+    if tables > most:
+        raise BadArgument(
+            "by",
+            f"makes {tables} groups, each of which is simulated by itself, and here there may be {most}",
+            "choose a column of fewer values, or make fewer groups in the bracketed SELECT",
+        )

@@ -3,7 +3,9 @@
 Rows are spread evenly over all groups, and values evenly and independently over their bounds.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from fractions import Fraction
 from functools import lru_cache
 from math import lcm, prod
@@ -12,7 +14,6 @@ import numpy as np
 
 from adomnia.mechanisms.contract import OfHistogram
 from adomnia.methods.analysis import Analysis
-from adomnia.methods.simulations import simulate_less
 from adomnia.noise import Integers
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price
@@ -20,14 +21,17 @@ from adomnia.privacy.expressions import Call, Expression, Literal
 from adomnia.privacy.keys import AnyKey, Bucket
 from adomnia.privacy.polynomials import Polynomial
 from adomnia.privacy.queries import Aggregate
-from adomnia.privacy.scans import Histogram, Total
-from adomnia.privacy.transforms.estimates import BlockEstimates
+from adomnia.privacy.scans import Total
 from adomnia.privacy.transforms.matrices import Combination
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Floats, Measure, Measured, Result, Round, Statistic
 
 SUPPOSED_ROWS = 1000  # of a cell, where nobody says how many there are
 _KEPT = 64  # analyses that are remembered: what they ask for is listed, and their errors are told
+_FEWER = 8  # times
+_LEAST = 60  # of which a standard deviation is known to a tenth
+
+_IS_QUOTED: ContextVar[bool] = ContextVar("is_quoted", default=False)
 
 
 def suppose(measure: Measure, rows: int, asked: Round = ()) -> Integers:
@@ -38,7 +42,7 @@ def suppose(measure: Measure, rows: int, asked: Round = ()) -> Integers:
     cuts = _find_cuts(query.keys[-1], _list_domains(asked)) if query.keys else None
     if cuts is not None:
         return _repeat(np.rint(cuts * rows / prod(query.shape[:-1])).astype(np.int64), mechanism.shape(query))
-    if isinstance(query.aggregate, BlockEstimates):
+    if query.by_block:
         return np.array(query.aggregate.suppose(prod(query.shape)), dtype=np.int64)
     inside = Fraction(rows, max(1, prod(query.shape)))
     values = np.array([round(each) for each in _sums(query.aggregate, inside)], dtype=object)
@@ -73,7 +77,7 @@ def _repeat(values: Integers, shape: tuple[int, ...]) -> Integers:
 
 def _list_domains(asked: Round) -> dict[Expression, Numbers]:
     """The grids that values were chosen from, by what they were values of."""
-    histograms = (each.query.aggregate for each in asked if isinstance(each.query.aggregate, Histogram))
+    histograms = (each.query.histogram for each in asked if each.query.form == "histogram")
     return {each.value: each.domain for each in histograms}
 
 
@@ -119,3 +123,25 @@ def _list_means(polynomials: Sequence[Polynomial], widths: Sequence[int]) -> lis
     means = {exponents: prod(map(pow, widths, exponents)) * whole // below[exponents] for exponents in every}
     sums = (sum(many * means[exponents] for many, exponents in polynomial.terms) for polynomial in polynomials)
     return [Fraction(each, whole) for each in sums]
+
+
+@contextmanager
+def simulate_less() -> Iterator[None]:
+    """Within it, errors to expect are computed, and nothing that anybody is told as a result."""
+    before = _IS_QUOTED.set(True)
+    try:
+        yield
+    finally:
+        _IS_QUOTED.reset(before)
+
+
+def count_simulations(usual: int, least: int = _LEAST) -> int:
+    """How many simulations are made of what is usually simulated so often.
+
+    >>> with simulate_less():
+    ...     count_simulations(1000), count_simulations(1000, least=400)
+    (125, 400)
+    >>> count_simulations(1000)
+    1000
+    """
+    return max(min(usual, least), usual // _FEWER) if _IS_QUOTED.get() else usual

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.methods.parts.models.coefficients import ESTIMATE, exponentiate_table
-from adomnia.methods.parts.testing.adjustment import NONE, P_VALUE, adjust_table
+from adomnia.methods.parts.testing.report import NONE, P_VALUE, adjust_table
 from adomnia.statistics.contract import Fact, ResultTable
 
 Constant: TypeAlias = Fraction | str | bool | date | None

@@ -11,8 +11,7 @@ from adomnia.errors import Refusal
 from adomnia.messages.fixes import ASK_FIRST
 from adomnia.messages.references import Option
 from adomnia.messages.texts import Fix, Message, write
-from adomnia.methods.simulations import simulate_less
-from adomnia.methods.supposition import SUPPOSED_ROWS
+from adomnia.methods.supposition import SUPPOSED_ROWS, simulate_less
 from adomnia.plans.descriptions import describe_term
 from adomnia.plans.formulas import Term, WindowFunction, walk
 from adomnia.plans.plan import Output, Plan

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, ClassVar, Protocol, Self, cast
 
-from adomnia.methods.synthesis.gram_release import GramRelease
 from adomnia.methods.synthesis.nested_release import NestedRelease
 from adomnia.methods.synthesis.residuals import Residuals
+from adomnia.methods.synthesis.strategies import GramRelease
 from adomnia.statistics.products import LinearRelease
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from adomnia.errors import Refusal
-from adomnia.methods.parts.models.prediction import predict
+from adomnia.methods.parts.models.predictor import predict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -13,7 +13,7 @@ from adomnia.asking.batch import Batch
 from adomnia.asking.releasing import OWNER, publish
 from adomnia.errors import AdomniaError, Refusal
 from adomnia.messages.notes import Note, NoteTemplate
-from adomnia.methods.synthesis.decoding import decode_rows
+from adomnia.methods.synthesis.synthesis import decode_rows
 from adomnia.noise.afterwards import follow
 from adomnia.options import CONFIDENCE
 from adomnia.plans.columns import KeyColumn

@@ -10,7 +10,7 @@ import statsmodels.api as sm
 from adomnia.errors import Refusal
 from adomnia.methods.models.huber_regression import METHOD
 from adomnia.methods.models.lm import METHOD as LM
-from adomnia.methods.parts.models.prediction import predict
+from adomnia.methods.parts.models.predictor import predict
 from adomnia.pricing.parts import amount
 from adomnia.privacy.conversions import rho_of
 from adomnia.privacy.events import Composed, Concentrated, Pure

@@ -11,7 +11,7 @@ from statsmodels.genmod.families import Binomial
 from adomnia.errors import Refusal
 from adomnia.methods.models.logit import METHOD
 from adomnia.methods.parts.models.coefficients import exponentiate_table
-from adomnia.methods.parts.models.prediction import predict
+from adomnia.methods.parts.models.predictor import predict
 from adomnia.pricing.parts import amount
 from adomnia.privacy.conversions import rho_of
 from adomnia.privacy.events import Composed, Concentrated, Pure

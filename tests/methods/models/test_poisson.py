@@ -10,7 +10,7 @@ from adomnia.errors import Refusal
 from adomnia.methods.contract import BadArgument
 from adomnia.methods.models.poisson import METHOD
 from adomnia.methods.parts.models.coefficients import exponentiate_table
-from adomnia.methods.parts.models.prediction import predict
+from adomnia.methods.parts.models.predictor import predict
 from adomnia.plans.canonical import canonical
 from adomnia.privacy.conversions import rho_of
 from adomnia.privacy.events import Concentrated, Pure

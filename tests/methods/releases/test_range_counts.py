@@ -9,7 +9,7 @@ from adomnia.distributions.margins import margin
 from adomnia.methods.contract import BadArgument
 from adomnia.methods.supposition import drive
 from adomnia.methods.synthesis.attributes import MISSING
-from adomnia.methods.synthesis.gram_release import GramRelease
+from adomnia.methods.synthesis.strategies import GramRelease
 from adomnia.privacy.events import Concentrated, Pure
 from kit.analyses import Arms, frame
 from kit.bits import SeededBits

@@ -9,9 +9,7 @@ from adomnia.messages.notes import Note, define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.column_bins import BREAKS, ColumnBins, bins_parameter, choose_bins
 from adomnia.methods.contract import BY, INFERENCE, Arguments, Factor, Frame, Method, Parameter
-from adomnia.methods.parts.densities.sampling import ABOUT_DATA, require_one_row
-from adomnia.methods.parts.densities.shares import NoisyShares
-from adomnia.methods.parts.densities.spreading import NOBODY
+from adomnia.methods.parts.densities.shares import ABOUT_DATA, NOBODY, NoisyShares, require_one_row
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Bounds, Estimate, Measured, ResultTable, name_about

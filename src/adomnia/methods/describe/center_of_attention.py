@@ -16,7 +16,7 @@ from adomnia.methods.column_bins import ColumnBins, split_finely
 from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.describe.sample_and_aggregate import count_blocks
 from adomnia.methods.parts.describe.column_sums import MEAN, ColumnSums, column_vector
-from adomnia.methods.parts.describe.inference import DATA
+from adomnia.methods.parts.describe.noisy_ratios import DATA
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price
 from adomnia.privacy.expressions import call, number

@@ -9,8 +9,15 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.methods.contract import BY, INFERENCE, Arguments, Frame, Method
-from adomnia.methods.parts.describe.matrices import COLUMNS, PairMatrix, equal_parts, read_matrix
-from adomnia.methods.parts.describe.pair_sums import CORRELATION, COVARIANCE, PairSums
+from adomnia.methods.parts.describe.pair_sums import (
+    COLUMNS,
+    CORRELATION,
+    COVARIANCE,
+    PairMatrix,
+    PairSums,
+    equal_parts,
+    read_matrix,
+)
 from adomnia.privacy.queries import Query
 from adomnia.statistics.contract import Estimate, Measured, ResultTable
 

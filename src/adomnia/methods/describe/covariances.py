@@ -9,8 +9,7 @@ from typing import ClassVar
 from adomnia.methods.analysis import keys_of
 from adomnia.methods.contract import BY, INFERENCE, Arguments, Frame, Method
 from adomnia.methods.parts.describe.column_sums import SPREAD, ColumnSums, column_vector
-from adomnia.methods.parts.describe.matrices import COLUMNS, PairMatrix, equal_parts, read_matrix
-from adomnia.methods.parts.describe.pair_sums import COVARIANCE, PairSums
+from adomnia.methods.parts.describe.pair_sums import COLUMNS, COVARIANCE, PairMatrix, PairSums, equal_parts, read_matrix
 from adomnia.privacy.queries import Query
 from adomnia.statistics.contract import Measured, ResultTable
 

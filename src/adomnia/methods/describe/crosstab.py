@@ -23,9 +23,8 @@ from adomnia.methods.contract import (
     Parameter,
 )
 from adomnia.methods.describe.frequencies import COUNTS_NOTE, note_shares
-from adomnia.methods.parts.describe.counted_shares import NoisyCounts
-from adomnia.methods.parts.describe.inference import read_inference
-from adomnia.methods.parts.describe.weighted_counts import WEIGHTED_NOTE, WeightedCounts, weight_vector
+from adomnia.methods.parts.describe.noisy_ratios import NoisyCounts, read_inference
+from adomnia.methods.parts.describe.weighted_summary import WEIGHTED_NOTE, WeightedCounts, weight_vector
 from adomnia.methods.sampling_weights import WEIGHT, read_weights
 from adomnia.privacy.kinds import LATER
 from adomnia.privacy.queries import Aggregate, Query

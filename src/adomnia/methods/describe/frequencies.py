@@ -10,10 +10,8 @@ import numpy as np
 from adomnia.messages.notes import Note, define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, INFERENCE, Arguments, Factor, Frame, Method, NumberColumn, Parameter
-from adomnia.methods.parts.describe.counted_shares import NoisyCounts
-from adomnia.methods.parts.describe.inference import read_inference
-from adomnia.methods.parts.describe.noisy_ratios import NoisyRatio
-from adomnia.methods.parts.describe.weighted_counts import WEIGHTED_NOTE, WeightedCounts, weight_vector
+from adomnia.methods.parts.describe.noisy_ratios import NoisyCounts, NoisyRatio, read_inference
+from adomnia.methods.parts.describe.weighted_summary import WEIGHTED_NOTE, WeightedCounts, weight_vector
 from adomnia.methods.sampling_weights import WEIGHT, read_weights
 from adomnia.privacy.kinds import LATER
 from adomnia.privacy.queries import Aggregate, Query

@@ -10,9 +10,8 @@ import numpy as np
 
 from adomnia.messages.notes import Note, NoteTemplate
 from adomnia.methods.contract import INFERENCE, Arguments, Frame, Method, Parameter
-from adomnia.methods.parts.describe.cut_quantiles import Flow
+from adomnia.methods.parts.describe.cut_quantiles import Flow, Robust, read_robust
 from adomnia.methods.parts.describe.noisy_ratios import NoisyRatio
-from adomnia.methods.parts.describe.robust import Robust, read_robust
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price
 from adomnia.privacy.expressions import Expression, call, number

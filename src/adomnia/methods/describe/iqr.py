@@ -8,8 +8,7 @@ import numpy as np
 
 from adomnia.methods.contract import INFERENCE, Arguments, Frame, Method, Parameter
 from adomnia.methods.describe.quantiles import BOUNDS_NOTE, find_quantiles
-from adomnia.methods.parts.describe.cut_quantiles import CutQuantile
-from adomnia.methods.parts.describe.robust import Robust, read_robust
+from adomnia.methods.parts.describe.cut_quantiles import CutQuantile, Robust, read_robust
 from adomnia.privacy.events import Price
 from adomnia.statistics.contract import Bounds, Estimate, Steps
 

@@ -9,9 +9,8 @@ import numpy as np
 from adomnia.methods.contract import INFERENCE, Arguments, Frame, Method, Parameter
 from adomnia.methods.describe.iqr import add_sides
 from adomnia.methods.describe.quantiles import BOUNDS_NOTE
-from adomnia.methods.parts.describe.cut_quantiles import CutQuantile, find_cuts, read_cuts
+from adomnia.methods.parts.describe.cut_quantiles import CutQuantile, Robust, find_cuts, read_cuts, read_robust
 from adomnia.methods.parts.describe.cuts import Cutting
-from adomnia.methods.parts.describe.robust import Robust, read_robust
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price
 from adomnia.privacy.expressions import Expression, call, number

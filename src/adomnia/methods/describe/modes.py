@@ -21,9 +21,8 @@ from adomnia.methods.contract import (
     Parameter,
 )
 from adomnia.methods.describe.frequencies import COUNTS_NOTE, note_shares
-from adomnia.methods.parts.describe.bins import EqualBins
-from adomnia.methods.parts.describe.counted_shares import NoisyCounts
-from adomnia.methods.parts.describe.inference import read_inference
+from adomnia.methods.parts.describe.cuts import EqualBins
+from adomnia.methods.parts.describe.noisy_ratios import NoisyCounts, read_inference
 from adomnia.privacy.keys import Key, Label
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation

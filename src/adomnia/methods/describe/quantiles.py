@@ -22,10 +22,9 @@ from adomnia.methods.contract import (
     NumberColumn,
     Parameter,
 )
-from adomnia.methods.parts.describe.cut_quantiles import CutQuantile, Flow, estimate_quantiles, find_cuts
+from adomnia.methods.parts.describe.cut_quantiles import CutQuantile, Flow, Robust, estimate_quantiles, find_cuts
 from adomnia.methods.parts.describe.cuts import Cutting, check_cells
-from adomnia.methods.parts.describe.inference import describe_inference, read_inference
-from adomnia.methods.parts.describe.robust import Robust
+from adomnia.methods.parts.describe.noisy_ratios import describe_inference, read_inference
 from adomnia.methods.parts.describe.rounds import SeveralRounds, table_of
 from adomnia.privacy.events import Price
 from adomnia.privacy.queries import Query

@@ -15,9 +15,8 @@ from adomnia.methods.analysis import SingleRound
 from adomnia.methods.contract import INFERENCE, Arguments, Factor, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.describe.quantiles import BOUNDS_NOTE, find_quantiles
 from adomnia.methods.parts.describe.column_sums import MEAN, ColumnSums, column_vector
-from adomnia.methods.parts.describe.cut_quantiles import estimate_quantiles
-from adomnia.methods.parts.describe.inference import describe_inference
-from adomnia.methods.parts.describe.robust import Robust
+from adomnia.methods.parts.describe.cut_quantiles import Robust, estimate_quantiles
+from adomnia.methods.parts.describe.noisy_ratios import describe_inference
 from adomnia.privacy.events import Price
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import PerBlock, Relation, Select, Where

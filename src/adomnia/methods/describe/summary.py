@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.messages.notes import Note, NoteTemplate, define_note
-from adomnia.methods.analysis import keys_of, with_values
+from adomnia.methods.analysis import keys_of, stack_estimates, with_values
 from adomnia.methods.contract import (
     BY,
     INFERENCE,
@@ -24,11 +24,10 @@ from adomnia.methods.contract import (
 from adomnia.methods.parts.describe.column_sums import SPREAD, ColumnSums, column_vector
 from adomnia.methods.parts.describe.cut_quantiles import CutQuantile, Flow, estimate_quantiles, find_cuts
 from adomnia.methods.parts.describe.cuts import Cutting, check_cells
-from adomnia.methods.parts.describe.inference import BEYOND_BOUNDS, describe_inference, read_inference
+from adomnia.methods.parts.describe.noisy_ratios import BEYOND_BOUNDS, describe_inference, read_inference
 from adomnia.methods.parts.describe.rounds import SeveralRounds, split_cells, table_of, together
 from adomnia.methods.parts.describe.weighted_summary import WeightedSummary
 from adomnia.methods.sampling_weights import WEIGHT, read_weights
-from adomnia.methods.stacking import stack_estimates
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price
 from adomnia.privacy.queries import Query

@@ -9,7 +9,7 @@ import numpy as np
 from adomnia.methods.contract import INFERENCE, Arguments, Frame, Method, Parameter
 from adomnia.methods.parts.describe.clamped_means import TRIM, ClampedMean, find_clamped, has_few_steps, read_trim
 from adomnia.methods.parts.describe.column_sums import ColumnSums
-from adomnia.methods.parts.describe.robust import Robust, read_robust
+from adomnia.methods.parts.describe.cut_quantiles import Robust, read_robust
 from adomnia.privacy.events import Price
 from adomnia.privacy.kinds import LATER
 from adomnia.statistics.contract import Bounds, Estimate, Floats, Steps

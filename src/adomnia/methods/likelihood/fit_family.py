@@ -9,13 +9,12 @@ import numpy as np
 
 from adomnia.messages.notes import Note, NoteTemplate, define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
-from adomnia.methods.contract import BY, Arguments, Factor, Frame, Method, Parameter
+from adomnia.methods.contract import BY, Arguments, Factor, Frame, Method, Parameter, demand_few_tables
 from adomnia.methods.models.lm import list_facts
-from adomnia.methods.parts.densities.sampling import ABOUT_PEOPLE, require_one_row
+from adomnia.methods.parts.densities.shares import ABOUT_PEOPLE, require_one_row
 from adomnia.methods.parts.likelihood.families import FAMILIES
 from adomnia.methods.parts.likelihood.profiles import FamilyFit
 from adomnia.methods.parts.likelihood.statistic_sums import Sample, StatisticSums, check_values
-from adomnia.methods.table_limits import demand_few_tables
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, ResultTable

@@ -15,7 +15,7 @@ from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.models.lm import list_facts
 from adomnia.methods.parts.densities.laws import LAWS as DENSITIES
-from adomnia.methods.parts.densities.sampling import ABOUT_PEOPLE, require_one_row
+from adomnia.methods.parts.densities.shares import ABOUT_PEOPLE, require_one_row
 from adomnia.methods.parts.describe.rounds import SeveralRounds
 from adomnia.methods.parts.likelihood.block_laws import BACK, LAWS, SCALES, BlockLaw, bins_of, bounds_of, vector_of
 from adomnia.methods.parts.likelihood.families import FAMILIES

@@ -11,13 +11,12 @@ import numpy as np
 from adomnia.mechanisms.interval import find_alpha
 from adomnia.messages.notes import Note, NoteTemplate, define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
-from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
-from adomnia.methods.parts.densities.sampling import require_one_row
+from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter, demand_few_tables
+from adomnia.methods.parts.densities.shares import require_one_row
 from adomnia.methods.parts.likelihood.conjugates import CONJUGATES, ConditionalLaw, Conjugate, Prior
 from adomnia.methods.parts.likelihood.families import FAMILIES
 from adomnia.methods.parts.likelihood.latent_sums import Boxes, LatentSums, add_up, find_reach
 from adomnia.methods.parts.likelihood.statistic_sums import Sample, check_values
-from adomnia.methods.table_limits import demand_few_tables
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Bounds, Estimate, Fact, Floats, Measured, ResultTable

@@ -30,7 +30,7 @@ from adomnia.methods.parts.models.outset import REACH, Outset, Scene
 from adomnia.methods.parts.models.predictor import LARGEST_COEFFICIENT, round_coefficient, scale, write_predictor
 from adomnia.methods.parts.models.regression import FORMULA
 from adomnia.methods.parts.models.weighted_sums import Multiplier, NoisySums, Source, SumLayout, lay_out
-from adomnia.methods.parts.testing.adjustment import ADJUST
+from adomnia.methods.parts.testing.report import ADJUST
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price, Pure
 from adomnia.privacy.expressions import Expression, call, number

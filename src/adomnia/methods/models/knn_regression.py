@@ -14,11 +14,12 @@ from adomnia.methods.analysis import with_values
 from adomnia.methods.column_bins import ColumnBins, split_finely
 from adomnia.methods.contract import INFERENCE, Arguments, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.parts.describe.rounds import SeveralRounds
-from adomnia.methods.parts.models.binned_means import BinnedMeans, ask_means
-from adomnia.methods.parts.models.curve_points import (
+from adomnia.methods.parts.models.binned_means import (
     POINTS,
     RESPONSE,
     VALUE,
+    BinnedMeans,
+    ask_means,
     check_columns,
     choose_points,
     describe_about,

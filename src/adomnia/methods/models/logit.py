@@ -14,7 +14,7 @@ from adomnia.methods.parts.models.design import build_design
 from adomnia.methods.parts.models.formula import ARGUMENT
 from adomnia.methods.parts.models.newton import FAR_VALUES, GeneralisedLinear, check_model
 from adomnia.methods.parts.models.predictor import at_level
-from adomnia.methods.parts.testing.adjustment import ADJUST
+from adomnia.methods.parts.testing.report import ADJUST
 from adomnia.methods.sampling_weights import WEIGHT, read_weights
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Expression, call, number, truth_as_number

@@ -12,7 +12,7 @@ from adomnia.methods.parts.models.coefficients import EXPONENTIATE, RETURNS
 from adomnia.methods.parts.models.design import build_design, take_logarithm
 from adomnia.methods.parts.models.formula import ARGUMENT
 from adomnia.methods.parts.models.newton import FAR_VALUES, GeneralisedLinear, check_model
-from adomnia.methods.parts.testing.adjustment import ADJUST
+from adomnia.methods.parts.testing.report import ADJUST
 from adomnia.methods.sampling_weights import WEIGHT, read_weights
 from adomnia.privacy.events import Price
 from adomnia.privacy.expressions import Expression, call, number

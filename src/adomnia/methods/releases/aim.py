@@ -1,6 +1,6 @@
 """Synthetic rows by AIM: tables are measured one after the other, always one that matters and is known badly."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -18,15 +18,20 @@ from adomnia.methods.synthesis.attributes import (
     read_columns,
     show_columns,
 )
-from adomnia.methods.synthesis.choosing import ReleaseTables, TableOption
+from adomnia.methods.synthesis.choosing import (
+    ReleaseTables,
+    TableOption,
+    TablePart,
+    TablePlaces,
+    Workload,
+    relative_noise,
+    split_table,
+)
 from adomnia.methods.synthesis.graphical.models import Model
 from adomnia.methods.synthesis.graphical.trees import count_cells
-from adomnia.methods.synthesis.interactions import TablePart, relative_noise, split_table
 from adomnia.methods.synthesis.noisy_tables import NoisyTables
-from adomnia.methods.synthesis.polishing import divide_amount
 from adomnia.methods.synthesis.remainders import Remainder
 from adomnia.methods.synthesis.synthesis import SIZE, foresee_rows, synthesize
-from adomnia.methods.synthesis.workload import TablePlaces, Workload
 from adomnia.privacy.events import Concentrated, Price, Pure
 from adomnia.privacy.keys import MOST_CELLS
 from adomnia.privacy.queries import Query
@@ -41,6 +46,10 @@ _ROUNDS = 2  # for each column, where noise never gets smaller
 _MEASURING = Fraction(9, 10)  # of a round: the rest is for choosing
 _DEARER = {Pure: 2, Concentrated: 4}  # by which noise becomes half as large
 _REHEARSED = 4  # tables, the largest ones
+_COLUMN_WEIGHT = 3.0  # of a single column, whose errors are in every table that has it
+_HALVINGS = 100
+_UNITS = 2**24  # that an amount is divided into
+_WORTHLESS = 1e-3  # of the amount: less is not worth a measurement
 
 
 @dataclass(frozen=True)
@@ -217,3 +226,34 @@ METHOD = Method(
     {"mbi": "AIM"},
     shows=show_columns,
 )
+
+
+def divide_amount(noisy: NoisyTables, amount: Fraction) -> Mapping[TablePlaces, Fraction]:
+    """Which part of an amount of rho each table gets, so that their errors added up over all cells are least.
+
+    A table of n cells whose noise has the deviation s costs c / (2 s**2) and is about n s off. By Lagrange, all that
+    are measured again end at the same n s**3 / c; those that are better known already are left out.
+    """
+    facts = [(table, *_weigh(noisy, table)) for table in noisy.tables]
+
+    def spend(level: float) -> list[float]:
+        return [cost / 2 * max(0.0, level * (weight / cost) ** (2 / 3) - known) for _, weight, cost, known in facts]
+
+    low, high = 0.0, 1.0
+    while sum(spend(high)) < amount:
+        high *= 2
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if sum(spend(middle)) > amount else (middle, high)
+    spent = [each if each > _WORTHLESS * amount else 0.0 for each in spend(high)]
+    parts = {table: int(_UNITS * each / sum(spent)) for (table, *_), each in zip(facts, spent, strict=True)}
+    return {table: amount * part / _UNITS for table, part in parts.items() if part}
+
+
+def _weigh(noisy: NoisyTables, table: TablePlaces) -> tuple[float, float, float]:
+    """How much noise in a table matters, what it costs, and what is known already: one over a variance."""
+    essential = tuple(column for column in table if noisy.sizes[column] > 1)
+    cells = noisy.count_cells(table)
+    weight = cells * (_COLUMN_WEIGHT if len(table) == 1 else 1.0)
+    cost = relative_noise(noisy.sizes, table, Concentrated(1)) ** 2
+    return weight, cost, 1 / noisy.residuals.variances[essential]

@@ -17,12 +17,10 @@ from adomnia.methods.synthesis.attributes import (
     read_columns,
     show_columns,
 )
-from adomnia.methods.synthesis.choosing import ReleaseTables, TableOption
+from adomnia.methods.synthesis.choosing import ReleaseTables, TableOption, TablePlaces, split_table
 from adomnia.methods.synthesis.graphical.models import Model
-from adomnia.methods.synthesis.interactions import split_table
 from adomnia.methods.synthesis.noisy_tables import NoisyTables
 from adomnia.methods.synthesis.synthesis import SIZE, foresee_rows, synthesize
-from adomnia.methods.synthesis.workload import TablePlaces
 from adomnia.privacy.events import Price
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation

@@ -19,12 +19,15 @@ from adomnia.methods.synthesis.explicit_rows import (
     WAYS,
     ExplicitTables,
     FittedTable,
+    NoisyCells,
+    TableColumns,
     count_replays,
+    fit,
     read_explicit,
     read_noisy,
     round_parts,
+    start_independent,
 )
-from adomnia.methods.synthesis.explicit_table import NoisyCells, TableColumns, fit, start_independent
 from adomnia.methods.synthesis.synthesis import SIZE, foresee_rows
 from adomnia.privacy.events import Price
 from adomnia.privacy.queries import Query

@@ -1,11 +1,176 @@
-"""The median of a column, or other quantiles, by the way of the least expected error that has an interval."""
+"""The median of a column, or other quantiles: by a named way, or that of the least expected error."""
 
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar, Self
 
-from adomnia.methods.contract import INFERENCE, Arguments, BadArgument, Frame, Method, Parameter
+import numpy as np
+
+from adomnia.messages.notes import Note, NoteTemplate, define_note
+from adomnia.methods.analysis import Analysis, stack_estimates, with_values
+from adomnia.methods.contract import INFERENCE, Arguments, BadArgument, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.describe.quantiles import check_probs
-from adomnia.methods.parts.describe.inference import read_inference
-from adomnia.methods.parts.robust.ways import SAMPLE_SIZE, SPREAD, WAY, QuantilesByWay
+from adomnia.methods.parts.describe.noisy_ratios import describe_inference, read_inference
+from adomnia.methods.parts.robust.counted_quantiles import CountedQuantile, Tree
+from adomnia.methods.parts.robust.expected_errors import WAYS, WITH_INTERVAL, QuantileFacts, compare, count_levels, say
+from adomnia.methods.supposition import SUPPOSED_ROWS
+from adomnia.privacy.events import Price
+from adomnia.privacy.kinds import LATER
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import Relation
+from adomnia.privacy.scans import Histogram, Rows
+from adomnia.statistics.contract import Estimate, Measure, Measured, ResultTable, Round, Steps, name_about
+from adomnia.statistics.population.quantile import PopulationQuantile, with_ladder
+from adomnia.statistics.quantile import VALUE_ALONE, Quantile, estimate_chosen
+
+_USUAL_BINS = 64
+_CHOSEN = {
+    "brackets": "brackets",
+    "exponential": "halving",
+    "smooth": "smooth_cauchy",
+}  # by which mechanism a value is chosen
+_CHOSE = NoteTemplate(
+    "way_chosen",
+    "The way {way} was chosen. Expected errors, supposing {rows:,} rows and {supposed}: {errors}.",
+)
+NO_INTERVAL = define_note(
+    "chosen_without_interval",
+    "A value that is chosen has no interval of its own: the declared bounds stand for it. The ways auto and brackets "
+    "have one.",
+)
+WAY = Parameter(
+    "method",
+    "choice",
+    "how values are found: auto takes the way of the least expected error among those with an interval",
+    default="auto",
+    choices=("auto", *WAYS),
+)
+SAMPLE_SIZE = Parameter(
+    "sample_size",
+    "integer",
+    "how many rows there are, about, as the comparison supposes",
+    default=SUPPOSED_ROWS,
+    lower=1,
+    upper=10**12,
+)
+SPREAD = Parameter(
+    "spread",
+    "number",
+    "the interquartile range, as an earlier release told it: without one, half of the declared range",
+    lower=1e-12,
+    upper=1e15,
+)
+
+
+@dataclass(frozen=True)
+class QuantilesByWay(Analysis):
+    """Values that given shares of all rows are below or at.
+
+    Method      the way that is named: values chosen by rank and rows counted between them (brackets), a choice by
+                rank alone, counts in bins of one histogram or of a tree, or the exact value with noise of its smooth
+                sensitivity; auto compares what each is expected to be off by, and takes one that has an interval.
+    Guarantee   one round at the whole price.
+    Bias        clamping; of counts, values are taken to lie evenly within their bin.
+    Cite        McSherry & Talwar 2007; Hay et al. 2010 (trees); Nissim, Raskhodnikova & Smith 2007.
+    """
+
+    tag: ClassVar[str] = "QuantilesByWay"
+    name: ClassVar[str] = "location"
+    relation: Relation
+    column: NumberColumn
+    probs: tuple[Fraction, ...]
+    way: str
+    population: bool
+    confidence: Fraction
+    sample_size: int = SUPPOSED_ROWS
+    spread: Fraction | None = None
+    bins: int = _USUAL_BINS
+    compared: str = ""
+    with_interval: bool = field(default=False, metadata={LATER: True})  # False: auto as version 0.1.0 chose
+
+    def suit(self, price: Price) -> Self:
+        facts = self._facts(price)
+        compared = compare(facts, told=self.spread is not None)
+        way = self.way if self.way != "auto" else next(filter(self._may_be_taken, compared))
+        bins = (compared.get(way) or WAYS[way](facts)).bins or _USUAL_BINS
+        return replace(self, way=way, bins=bins, compared=say(compared) if self.way == "auto" else self.compared)
+
+    def _may_be_taken(self, way: str) -> bool:
+        """Whether a way tells where the quantiles are: of a population, brackets do so of a single one."""
+        if not self.with_interval:
+            return way != "brackets"
+        return way in WITH_INTERVAL and (way != "brackets" or not self.population or len(self.probs) == 1)
+
+    def _facts(self, price: Price) -> QuantileFacts:
+        domain = self.column.domain
+        width = float(domain.upper - domain.lower) or float(domain.step)
+        spread = width / 2 if self.spread is None else min(float(self.spread), width)
+        per_person = self.relation.rows_per_person
+        return QuantileFacts(self.probs, width, self.sample_size, spread, per_person, price)
+
+    @property
+    def comparison(self) -> Note | None:
+        """What auto compared, in a sentence; nothing where the question named the way."""
+        if not self.compared:
+            return None
+        told = f"an interquartile range of {float(self.spread):g}" if self.spread is not None else ""
+        supposed = told or "values evenly over their bounds"
+        return _CHOSE(way=self.way, rows=self.sample_size, supposed=supposed, errors=self.compared)
+
+    @cached_property
+    def shares(self) -> tuple[tuple[Query, Fraction], ...]:
+        queries = self._queries
+        return tuple((query, Fraction(1, len(queries))) for query in queries)
+
+    @property
+    def _queries(self) -> tuple[Query, ...]:
+        present = with_values(self.relation, self.column.value)
+        if self.way in ("tree", "histogram"):
+            return tuple(Query(present, (each.key,), Rows()) for each in self._tree.bins)
+        query = Query(present, (), Histogram(self.column.value, self.column.domain, self.probs, self.confidence))
+        laddered = self.way == "brackets" and self.population
+        return (with_ladder(query, self.probs[0]) if laddered else query,)
+
+    @property
+    def _tree(self) -> Tree:
+        return Tree(self.column, self.bins, count_levels(self.bins) if self.way == "tree" else 1)
+
+    def rehearse(self, price: Price) -> Round:
+        asked = self.suit(price) if self.way == "auto" else self
+        by = _CHOSEN.get(asked.way, "")
+        return tuple(Measure(query, price * part, by) for query, part in asked.shares)
+
+    def steps(self, price: Price) -> Steps:
+        asked = self.suit(price) if self.way == "auto" else self
+        measured = yield asked.rehearse(price)
+        return asked.tabulate(*measured)
+
+    def tabulate(self, *measured: Measured) -> ResultTable:
+        """The table of what was measured."""
+        told = describe_inference(population=self.population) if self.way in WITH_INTERVAL else NO_INTERVAL
+        estimate = self._counted(*measured) if self.way in ("tree", "histogram") else self._read(*measured)
+        figure = {"kind": "points", "x": "prob", "y": "estimate"}
+        about = name_about(population=self.population) if self.way in WITH_INTERVAL else None
+        return ResultTable(
+            {"prob": tuple(map(float, self.probs))}, {"estimate": estimate}, (told,), figure, about=about
+        )
+
+    def _read(self, measured: Measured) -> Estimate:
+        return self._bracketed(measured) if self.way == "brackets" else self._chosen(measured)
+
+    def _bracketed(self, measured: Measured) -> Estimate:
+        (query,), kind = self._queries, PopulationQuantile if self.population else Quantile
+        return stack_estimates([kind(query, share).estimate(measured) for share in self.probs])
+
+    def _counted(self, *measured: Measured) -> Estimate:
+        return CountedQuantile(self._tree, tuple(map(float, self.probs)), measured, self.population).estimate()
+
+    def _chosen(self, measured: Measured) -> Estimate:
+        query, many = self._queries[0], self.column.domain.width + 1
+        values = measured.values.reshape(len(self.probs))
+        ends = np.full(values.shape, -1), np.full(values.shape, many)
+        return estimate_chosen(query, values, lambda _confidence, _cells: ends, VALUE_ALONE)
 
 
 def _build(frame: Frame, arguments: Arguments) -> QuantilesByWay:

@@ -9,11 +9,12 @@ import numpy as np
 from adomnia.messages.notes import define_note
 from adomnia.methods.contract import Arguments, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.parts.describe.cuts import is_whole
-from adomnia.methods.parts.describe.inference import DATA
-from adomnia.methods.parts.robust.composition import Allowance, Flow
+from adomnia.methods.parts.describe.noisy_ratios import DATA
 from adomnia.methods.parts.robust.proposals import (
     NOT_REPLIED,
     QUARTILES,
+    Allowance,
+    Flow,
     ProposalReply,
     Proposing,
     ask,

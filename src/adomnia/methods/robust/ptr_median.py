@@ -12,9 +12,20 @@ import numpy as np
 from adomnia.messages.notes import NoteTemplate, define_note
 from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.parts.describe.cuts import is_whole
-from adomnia.methods.parts.describe.inference import DATA
-from adomnia.methods.parts.robust.composition import Allowance, Flow, Routine, cascade, subroutine
-from adomnia.methods.parts.robust.proposals import MIDDLE, NOT_REPLIED, ProposalReply, Proposing, ask, propose_width
+from adomnia.methods.parts.describe.noisy_ratios import DATA
+from adomnia.methods.parts.robust.proposals import (
+    MIDDLE,
+    NOT_REPLIED,
+    Allowance,
+    Flow,
+    ProposalReply,
+    Proposing,
+    Routine,
+    ask,
+    cascade,
+    propose_width,
+    subroutine,
+)
 from adomnia.methods.robust.ptr_iqr import GIVEN_A_REPLY, ReleasedScale, find_scale
 from adomnia.methods.supposition import SUPPOSED_ROWS, drive
 from adomnia.privacy.events import Price

@@ -10,7 +10,7 @@ from adomnia.messages.notes import Note, define_note
 from adomnia.methods.analysis import SingleRound, keys_of
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.parts.describe.cuts import is_whole
-from adomnia.methods.parts.describe.inference import BEYOND_BOUNDS
+from adomnia.methods.parts.describe.noisy_ratios import BEYOND_BOUNDS
 from adomnia.privacy.events import AnyPrice, Composed, Price, add_delta
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation

@@ -6,11 +6,10 @@ from functools import cached_property
 from math import prod, sqrt
 
 from adomnia.mechanisms.contract import Tails
+from adomnia.methods.synthesis.choosing import TablePart, TablePlaces
 from adomnia.methods.synthesis.graphical.fitting import MeasuredTable, fit
 from adomnia.methods.synthesis.graphical.models import Model
-from adomnia.methods.synthesis.interactions import TablePart
 from adomnia.methods.synthesis.residuals import NoisyMarginal, Residuals
-from adomnia.methods.synthesis.workload import TablePlaces
 from adomnia.noise import Integers
 from adomnia.statistics.contract import Measured
 

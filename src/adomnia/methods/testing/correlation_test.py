@@ -10,18 +10,27 @@ import numpy as np
 from adomnia.distributions.simulations import Generator, draw_again
 from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
-from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, NumberColumn, Parameter
-from adomnia.methods.parts.testing.adjustment import ADJUST
+from adomnia.methods.contract import (
+    BY,
+    Arguments,
+    BadArgument,
+    Factor,
+    Frame,
+    Method,
+    NumberColumn,
+    Parameter,
+    demand_few_tables,
+)
 from adomnia.methods.parts.testing.moments import COMBINED, GroupMoments
 from adomnia.methods.parts.testing.null_law import NullLaw, as_alternative, count_draws
 from adomnia.methods.parts.testing.report import (
+    ADJUST,
     ALTERNATIVE,
     demand_one_row_a_person,
     demand_spread,
     returns,
     tabulate_test,
 )
-from adomnia.methods.table_limits import demand_few_tables
 from adomnia.noise.afterwards import follow
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.queries import Query

@@ -8,11 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
-from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
-from adomnia.methods.parts.testing.adjustment import ADJUST
+from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter, demand_few_tables
 from adomnia.methods.parts.testing.departures import Departures
-from adomnia.methods.parts.testing.report import demand_one_row_a_person, returns, tabulate_test
-from adomnia.methods.table_limits import demand_few_tables
+from adomnia.methods.parts.testing.report import ADJUST, demand_one_row_a_person, returns, tabulate_test
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.privacy.scans import Rows

@@ -12,9 +12,18 @@ from adomnia.distributions.projections import project_shares
 from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.column_bins import ColumnBins, split_finely
-from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, NumberColumn, Parameter
+from adomnia.methods.contract import (
+    BY,
+    Arguments,
+    BadArgument,
+    Factor,
+    Frame,
+    Method,
+    NumberColumn,
+    Parameter,
+    demand_few_tables,
+)
 from adomnia.methods.parts.describe.rounds import SeveralRounds, table_of
-from adomnia.methods.parts.testing.adjustment import ADJUST
 from adomnia.methods.parts.testing.binned import LOST, Histograms
 from adomnia.methods.parts.testing.null_law import NullLaw
 from adomnia.methods.parts.testing.rank_cuts import (
@@ -27,13 +36,13 @@ from adomnia.methods.parts.testing.rank_cuts import (
     rank_bins_parameter,
 )
 from adomnia.methods.parts.testing.report import (
+    ADJUST,
     demand_one_row_a_person,
     demand_spread,
     demand_two_levels,
     returns,
     tabulate_test,
 )
-from adomnia.methods.table_limits import demand_few_tables
 from adomnia.privacy.events import Price
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation

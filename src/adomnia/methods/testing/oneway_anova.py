@@ -8,13 +8,21 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
-from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, NumberColumn, Parameter
-from adomnia.methods.parts.testing.adjustment import ADJUST
+from adomnia.methods.contract import (
+    BY,
+    Arguments,
+    BadArgument,
+    Factor,
+    Frame,
+    Method,
+    NumberColumn,
+    Parameter,
+    demand_few_tables,
+)
 from adomnia.methods.parts.testing.group_means import LEAST_ERROR, GroupMeans
 from adomnia.methods.parts.testing.moments import GroupMoments, moment_query
 from adomnia.methods.parts.testing.null_law import NullLaw
-from adomnia.methods.parts.testing.report import demand_one_row_a_person, demand_spread, returns, tabulate_test
-from adomnia.methods.table_limits import demand_few_tables
+from adomnia.methods.parts.testing.report import ADJUST, demand_one_row_a_person, demand_spread, returns, tabulate_test
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Bounds, Floats, Measured, ResultTable

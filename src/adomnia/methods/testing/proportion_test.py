@@ -12,17 +12,16 @@ from adomnia.distributions.simulations import Generator, draw_again
 from adomnia.distributions.tulap import upper_tail
 from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
-from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
-from adomnia.methods.parts.testing.adjustment import ADJUST
+from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter, demand_few_tables
 from adomnia.methods.parts.testing.null_law import Alternative, NullLaw, as_alternative, count_draws
 from adomnia.methods.parts.testing.report import (
+    ADJUST,
     ALTERNATIVE,
     demand_one_row_a_person,
     demand_two_levels,
     returns,
     tabulate_test,
 )
-from adomnia.methods.table_limits import demand_few_tables
 from adomnia.noise.afterwards import follow
 from adomnia.privacy.expressions import Column, call, text
 from adomnia.privacy.keys import Bucket, Label

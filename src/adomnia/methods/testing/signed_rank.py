@@ -10,11 +10,20 @@ import numpy as np
 from adomnia.distributions.projections import project_shares
 from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import with_values
-from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, NumberColumn, Parameter
+from adomnia.methods.contract import (
+    BY,
+    Arguments,
+    BadArgument,
+    Factor,
+    Frame,
+    Method,
+    NumberColumn,
+    Parameter,
+    demand_few_tables,
+)
 from adomnia.methods.parts.describe.rounds import SeveralRounds, table_of
-from adomnia.methods.parts.testing.adjustment import ADJUST
 from adomnia.methods.parts.testing.binned import Histograms
-from adomnia.methods.parts.testing.differences import size_of, subtract, subtract_number
+from adomnia.methods.parts.testing.group_means import size_of, subtract, subtract_number
 from adomnia.methods.parts.testing.null_law import NullLaw, as_alternative
 from adomnia.methods.parts.testing.rank_cuts import (
     BINNED,
@@ -26,6 +35,7 @@ from adomnia.methods.parts.testing.rank_cuts import (
     rank_bins_parameter,
 )
 from adomnia.methods.parts.testing.report import (
+    ADJUST,
     ALTERNATIVE,
     demand_one_row_a_person,
     demand_possible,
@@ -33,7 +43,6 @@ from adomnia.methods.parts.testing.report import (
     returns,
     tabulate_test,
 )
-from adomnia.methods.table_limits import demand_few_tables
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price
 from adomnia.privacy.expressions import call, number

@@ -16,7 +16,7 @@ from adomnia.messages.fixes import guess
 from adomnia.messages.references import Setting
 from adomnia.messages.texts import Message
 from adomnia.methods.contract import Arguments, BadArgument, Method
-from adomnia.methods.parts.testing.adjustment import NONE
+from adomnia.methods.parts.testing.report import NONE
 from adomnia.methods.registry import METHODS, find_method
 from adomnia.methods.synthesis.attributes import list_left_out, show_columns
 from adomnia.plans.plan import Output, Plan

@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 
 from adomnia.methods.contract import BadArgument
-from adomnia.methods.parts.describe.cuts import EDGES, Cutting, check_cells
+from adomnia.methods.parts.describe.cuts import EDGES, Cutting, EqualBins, check_cells
+from adomnia.privacy.queries import Query
+from adomnia.privacy.scans import Rows
 from adomnia.statistics.contract import Measured
 from kit.analyses import Arms, frame
 from kit.bits import SeededBits
@@ -71,3 +73,25 @@ def test_too_many_groups_are_refused():
     check_cells((), 40)
     with pytest.raises(BadArgument, match="6 groups"):
         check_cells(tuple(FRAME.factors.values()), 26)
+
+
+FRAME_OF_BINS = frame({"x": (-10, 10), "y": (0, 120)}, whole=("y",))
+
+
+@pytest.mark.parametrize(("name", "wanted", "count"), [("x", 8, 8), ("y", 24, 21), ("y", 500, 121)])
+def test_bins_hold_all_rows_each_with_its_upper_end(name, wanted, count):
+    bins = EqualBins(FRAME_OF_BINS.numbers[name], wanted)
+    edges = [float(each) for each in bins.edges]
+    assert bins.count == count == len(edges) - 1
+    random = np.random.default_rng(1)
+    values = random.uniform(-12, 12, 400) if name == "x" else np.round(random.uniform(0, 120, 400))
+    values = np.append(values, edges)
+    data = {"x": values, "y": values}
+    counts = Arms(data, SeededBits("0")).exact(Query(FRAME_OF_BINS.relation, (bins.key,), Rows()))
+    inside = np.clip(values, edges[0], edges[-1])
+    assert np.cumsum(counts).tolist() == [(inside <= edge + 1e-9).sum() for edge in edges[1:]]
+
+
+def test_whole_numbers_are_never_divided():
+    assert all(each.denominator == 1 for each in EqualBins(FRAME_OF_BINS.numbers["y"], 24).edges)
+    assert EqualBins(FRAME_OF_BINS.numbers["x"], 8).width == Fraction(5, 2)

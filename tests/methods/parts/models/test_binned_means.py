@@ -3,7 +3,16 @@
 import numpy as np
 import pytest
 
-from adomnia.methods.parts.models.binned_means import BinnedMeans, ask_means, response_vector
+from adomnia.errors import Refusal
+from adomnia.methods.column_bins import split_finely
+from adomnia.methods.parts.models.binned_means import (
+    BinnedMeans,
+    ask_means,
+    check_columns,
+    choose_points,
+    describe_about,
+    response_vector,
+)
 from adomnia.privacy.events import Pure
 from adomnia.statistics.contract import Measure, Measured
 from kit.analyses import frame
@@ -47,3 +56,30 @@ def test_bins_without_rows_have_no_reply():
     assert np.isnan(found.values).tolist() == [False, True, True]
     assert np.isinf(found.interval(0.95, 1)[1]).tolist() == [False, True, True]
     assert "gap in x" in smoothed.notes("x")[0]
+
+
+FRAME_OF_CURVE_POINTS = frame({"x": (-2, 8), "age": (0, 5)}, whole=("age",))
+
+
+def test_points_go_from_bound_to_bound():
+    assert list(map(float, choose_points(split_finely(FRAME_OF_CURVE_POINTS.numbers["x"], 128), 5))) == [
+        -2,
+        0.5,
+        3,
+        5.5,
+        8,
+    ]
+
+
+def test_few_whole_numbers_are_points_themselves():
+    assert choose_points(split_finely(FRAME_OF_CURVE_POINTS.numbers["age"], 128), 25) == tuple(range(6))
+
+
+def test_a_column_is_not_explained_by_itself():
+    with pytest.raises(Refusal, match="by itself"):
+        check_columns({"y": FRAME_OF_CURVE_POINTS.numbers["x"], "x": FRAME_OF_CURVE_POINTS.numbers["x"]})
+
+
+def test_what_intervals_are_about_is_said():
+    assert "population" in describe_about("curves", population=True)
+    assert "in the data" in describe_about("curves", population=False)

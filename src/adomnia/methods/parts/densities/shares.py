@@ -1,4 +1,4 @@
-"""Shares of rows in bins, from noisy counts: what they are, and how far off they may be.
+"""Shares of rows in bins and densities, from noisy counts: what they are, and how far off they may be.
 
 The interval of a share p holds all p that the noisy count y of its bin and the noisy total N do not speak against:
 (y - p N)**2 <= c**2 * variance of y - p N if p were true, which is the noise and, about a population, the sampling of N
@@ -15,14 +15,32 @@ import numpy as np
 from adomnia.distributions.fieller import fieller
 from adomnia.distributions.projections import project
 from adomnia.distributions.simulations import draw_again
+from adomnia.errors import Refusal
 from adomnia.mechanisms.contract import Noise
-from adomnia.methods.simulations import count_simulations
+from adomnia.messages.notes import Note, define_note
+from adomnia.methods.column_bins import ColumnBins
+from adomnia.methods.contract import Frame
+from adomnia.methods.supposition import count_simulations
 from adomnia.noise import Integers
 from adomnia.noise.afterwards import follow
-from adomnia.statistics.contract import Bounds, Floats
+from adomnia.statistics.contract import Bounds, Estimate, Floats, ResultTable
 
 _DRAWS = 1_000
 _MOST_ROWS = 2**53  # of a simulated table
+ABOUT_PEOPLE = define_note(
+    "about_people", "Intervals are about the population that the people are a sample of: sampling and noise together."
+)
+ABOUT_DATA = define_note(
+    "about_people_in_data", "Intervals are about the people in the data: they hold the noise, no sampling."
+)
+_ABOUT = define_note(
+    "band_about_population",
+    "The band is about the population that the people are a sample of: it holds the average density within each bin, "
+    "of all bins at once.",
+)
+NOBODY = define_note(
+    "density_without_rows", "No rows are seen above the noise: the density is that of rows spread evenly."
+)
 
 
 @dataclass(frozen=True)
@@ -111,3 +129,39 @@ def merge(cells: Floats, sizes: Sequence[int]) -> Floats:
     """Neighbouring cells of the last axis, added up in groups of those sizes."""
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
     return np.add.reduceat(cells, starts, axis=-1)
+
+
+def require_one_row(frame: Frame, method: str, instead: str = "") -> None:
+    """Refuses rows of which a person may have several. `instead` is what else may be asked for."""
+    if frame.relation.rows_per_person > 1:
+        raise Refusal(
+            method,
+            f"takes rows for independent, and here a person may have {frame.relation.rows_per_person} of them",
+            f"reduce them to one row a person in the brackets, with GROUP BY the person{instead}",
+            code="rows_per_person",
+        )
+
+
+def describe_density(
+    shares: NoisyShares, cells: ColumnBins, sizes: tuple[int, ...], chosen: Note, competing: int
+) -> ResultTable:
+    """The table of bins of so many cells each, chosen among so many competing ways; `chosen` says how."""
+    return ResultTable(
+        labels={"x_from": cells.lower, "x_to": cells.upper},
+        estimates={"density": _spread(shares, cells.widths, sizes, competing)},
+        notes=(_ABOUT, NOBODY if shares.total <= 0 else chosen),
+        figure={"kind": "line", "x_from": "x_from", "x_to": "x_to", "y": "density", "x_title": cells.column.name},
+        about="population",
+    )
+
+
+def _spread(shares: NoisyShares, widths: Floats, sizes: tuple[int, ...], competing: int) -> Estimate:
+    def over_cells(values: Floats) -> Floats:
+        return np.repeat(values / merge(widths, sizes), sizes)
+
+    def band(confidence: float, cells: int) -> Bounds:
+        tables = max(1.0, cells / len(widths))
+        lower, upper = shares.bounds(confidence ** (1 / competing / tables), len(sizes))
+        return over_cells(lower), over_cells(upper)
+
+    return Estimate(over_cells(shares.values), band, "noisy histogram with bins by what was released")

@@ -14,9 +14,8 @@ from adomnia.mechanisms.quantiles import FINEST_SHARE
 from adomnia.messages.notes import Note, NoteTemplate
 from adomnia.methods.contract import Arguments, BadArgument, NumberColumn, Parameter
 from adomnia.methods.parts.describe.column_sums import MEAN, ColumnSums, column_vector
-from adomnia.methods.parts.describe.cut_quantiles import CutQuantile, Flow, find_cuts
+from adomnia.methods.parts.describe.cut_quantiles import CutQuantile, Flow, Robust, find_cuts
 from adomnia.methods.parts.describe.cuts import Cutting, is_whole
-from adomnia.methods.parts.describe.robust import Robust
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price
 from adomnia.privacy.queries import Query

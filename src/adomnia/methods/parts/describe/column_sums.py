@@ -11,8 +11,7 @@ from math import comb
 
 import numpy as np
 
-from adomnia.methods.parts.describe.counted_shares import NoisyCounts
-from adomnia.methods.parts.describe.noisy_ratios import NoisyRatio, less_one
+from adomnia.methods.parts.describe.noisy_ratios import NoisyCounts, NoisyRatio, less_one
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Expression
 from adomnia.privacy.scans import Total

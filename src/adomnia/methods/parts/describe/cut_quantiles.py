@@ -2,6 +2,7 @@
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import TypeAlias, TypeVar
 
@@ -9,10 +10,18 @@ import numpy as np
 
 from adomnia.distributions.margins import deviations
 from adomnia.mechanisms.interval import find_alpha
+from adomnia.messages.notes import Note
+from adomnia.methods.analysis import with_values
+from adomnia.methods.contract import Arguments, Frame, NumberColumn
 from adomnia.methods.parts.describe.cuts import Cutting, is_whole
+from adomnia.methods.parts.describe.noisy_ratios import describe_inference, read_inference
+from adomnia.methods.parts.describe.rounds import SeveralRounds
 from adomnia.noise import Integers
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import Relation
+from adomnia.privacy.scans import NonNull
 from adomnia.statistics.brackets import isotonic
-from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, Round
+from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, ResultTable, Round, name_about
 
 _Found = TypeVar("_Found")
 Flow: TypeAlias = Generator[Round, tuple[Measured, ...], _Found]
@@ -186,3 +195,34 @@ def estimate_quantiles(found: Sequence[CutQuantile]) -> Estimate:
 
     whole = all(is_whole(each.cutting.value, each.cutting.domain) for each in found)
     return Estimate(np.array([each.value for each in found]), interval, METHOD, whole)
+
+
+@dataclass(frozen=True)
+class Robust(SeveralRounds):
+    """One number about one column, in several rounds that begin with the number of rows."""
+
+    relation: Relation
+    column: NumberColumn
+    population: bool
+    confidence: Fraction
+
+    @property
+    def present(self) -> Relation:
+        """The rows that have a value."""
+        return with_values(self.relation, self.column.value)
+
+    @cached_property
+    def shares(self) -> tuple[tuple[Query, Fraction], ...]:
+        return ((Query(self.relation, (), NonNull(self.column.value)), Fraction(1)),)
+
+    def tabulate(self, estimate: Estimate, *notes: Note) -> ResultTable:
+        """The table: one row, with the name of the column."""
+        figure = {"kind": "points", "x": "column", "y": "estimate"}
+        said = (describe_inference(population=self.population), *notes)
+        about = name_about(population=self.population)
+        return ResultTable({"column": (self.column.name,)}, {"estimate": estimate}, said, figure, about=about)
+
+
+def read_robust(frame: Frame, arguments: Arguments, name: str) -> tuple[Relation, NumberColumn, bool, Fraction]:
+    """The fields that all of them have."""
+    return frame.relation, arguments["column"], read_inference(frame, arguments, name), frame.confidence

@@ -6,9 +6,8 @@ from itertools import chain
 from math import prod
 from typing import TypeVar
 
-from adomnia.methods.analysis import Analysis
+from adomnia.methods.analysis import Analysis, stack
 from adomnia.methods.contract import Factor
-from adomnia.methods.stacking import stack
 from adomnia.methods.supposition import SUPPOSED_ROWS, drive
 from adomnia.privacy.events import Price
 from adomnia.privacy.keys import key_cells

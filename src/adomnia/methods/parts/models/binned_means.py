@@ -9,6 +9,7 @@ sum w**2 (q - 2 r s + r**2 n), where q are the sums of squares. All r that it al
 """
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from math import sqrt
 
@@ -18,7 +19,8 @@ from numpy.typing import NDArray
 from adomnia.distributions.margins import deviations
 from adomnia.mechanisms.interval import find_alpha
 from adomnia.messages.notes import Note, NoteTemplate
-from adomnia.methods.contract import NumberColumn
+from adomnia.methods.column_bins import ColumnBins
+from adomnia.methods.contract import Arguments, BadArgument, NumberColumn, Parameter
 from adomnia.methods.parts.describe.noisy_ratios import NoisyRatio
 from adomnia.privacy.keys import Key
 from adomnia.privacy.queries import Query
@@ -39,6 +41,17 @@ UNSEEN = NoteTemplate(
     "gap",
     "No reply where too few rows are to be seen above the noise: a gap in {column}, or too few people for the price. A "
     "higher price, or a wider average, helps.",
+)
+MOST_POINTS = 200
+_OF_POPULATION = NoteTemplate(
+    "curve_of_population",
+    "Intervals are about {what}, of the population that the people are a sample of. Each holds by itself.",
+)
+_OF_DATA = NoteTemplate("curve_of_data", "Intervals are about {what}, of the people in the data. Each holds by itself.")
+RESPONSE = Parameter("y", "column", "the column whose mean is told", required=True)
+VALUE = Parameter("x", "column", "the column that it is told for each value of", required=True)
+POINTS = Parameter(
+    "points", "integer", "at how many values of x it is told, evenly spread", default=25, lower=2, upper=MOST_POINTS
 )
 
 
@@ -179,3 +192,27 @@ class SmoothedMeans:
     def notes(self, name: str) -> tuple[Note, ...]:
         """That there are gaps, if there are."""
         return () if self.clear.all() else (UNSEEN(column=name),)
+
+
+def check_columns(arguments: Arguments) -> tuple[NumberColumn, NumberColumn]:
+    """Both columns, which must differ and leave something to be found out."""
+    response, column = arguments["y"], arguments["x"]
+    if response.value == column.value:
+        raise BadArgument("x", f"is {column.name}, which is explained by itself", "name another column")
+    for place, each in (("y", response), ("x", column)):
+        if each.domain.width == 0:
+            raise BadArgument(place, f"is {each.name}, whose bounds are equal", "name a column that can differ")
+    return response, column
+
+
+def choose_points(cells: ColumnBins, points: int) -> tuple[Fraction, ...]:
+    """So many values from one bound to the other; the middles of the cells, if these are fewer."""
+    if len(cells) <= points:
+        return tuple((start + end) / 2 for start, end in zip(cells.edges, cells.edges[1:], strict=False))
+    lower, upper = cells.column.domain.lower, cells.column.domain.upper
+    return tuple(lower + (upper - lower) * Fraction(place, points - 1) for place in range(points))
+
+
+def describe_about(what: str, *, population: bool) -> Note:
+    """What intervals are about."""
+    return (_OF_POPULATION if population else _OF_DATA)(what=what)

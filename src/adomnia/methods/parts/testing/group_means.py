@@ -1,7 +1,9 @@
-"""The means of a column in several groups, and what would be measured of them if they did not differ."""
+"""Means and differences of columns, and what would be measured of them if groups did not differ."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
+from math import gcd, lcm
 
 import numpy as np
 
@@ -10,10 +12,13 @@ from adomnia.methods.contract import Factor, NumberColumn
 from adomnia.methods.parts.testing.moments import GroupMoments, Scale, SimulatedPeople, draw_noise, read_moments
 from adomnia.methods.parts.testing.null_law import NullLaw, count_draws
 from adomnia.noise.afterwards import follow
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.expressions import call, number
 from adomnia.privacy.queries import Query
 from adomnia.statistics.contract import Bounds, Floats, Measured
 
 LEAST_ERROR = 1e-300  # squared standard errors are divided by
+_MOST_STEPS = 2**30  # of a difference: what is measured of it is rounded to about so many
 
 
 @dataclass(frozen=True)
@@ -76,3 +81,35 @@ class GroupMeans:
         """The ends of intervals of z as values."""
         lower, upper = (np.atleast_1d(self.scale.to_values(end)) for end in ends)
         return lower, upper
+
+
+def subtract(column: NumberColumn, other: NumberColumn) -> NumberColumn:
+    """The difference of two columns of a row, on the finer grid of both: that of whole numbers alone would round it."""
+    lower = column.domain.lower - other.domain.upper
+    upper = column.domain.upper - other.domain.lower
+    step, coarser = sorted((column.domain.step, other.domain.step))
+    while step < coarser and upper - lower > _MOST_STEPS * step:
+        step = min(2 * step, coarser)
+    return NumberColumn(
+        f"{column.name} - {other.name}", call("-", column.value, other.value), Numbers(lower, upper, step)
+    )
+
+
+def subtract_number(column: NumberColumn, mu: Fraction) -> NumberColumn:
+    """How far a column is above a number, on a grid that has this number too, unless that would be too fine."""
+    lower, upper, step = column.domain.lower - mu, column.domain.upper - mu, column.domain.step
+    below = lcm(step.denominator, mu.denominator)
+    both = Fraction(gcd(int(step * below), int(mu * below)), below)
+    step = both if upper - lower <= _MOST_STEPS * both else step
+    value = column.value if mu == 0 else call("-", column.value, number(mu))
+    name = column.name if mu == 0 else f"{column.name} - {float(mu):g}"
+    return NumberColumn(name, value, Numbers(lower, upper, step))
+
+
+def size_of(difference: NumberColumn) -> NumberColumn:
+    """How large a difference is, whatever its sign."""
+    domain = difference.domain
+    lower, upper = domain.lower, domain.upper
+    least = Fraction(0) if lower <= 0 <= upper else min(abs(lower), abs(upper))
+    sizes = Numbers(least, max(abs(lower), abs(upper)), domain.step)
+    return NumberColumn(f"size of {difference.name}", call("abs", difference.value), sizes)

@@ -11,9 +11,17 @@ import numpy as np
 from adomnia.distributions.projections import project_shares
 from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import with_values
-from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, NumberColumn, Parameter
+from adomnia.methods.contract import (
+    BY,
+    Arguments,
+    BadArgument,
+    Factor,
+    Frame,
+    NumberColumn,
+    Parameter,
+    demand_few_tables,
+)
 from adomnia.methods.parts.describe.rounds import SeveralRounds, table_of
-from adomnia.methods.parts.testing.adjustment import ADJUST
 from adomnia.methods.parts.testing.binned import Histograms
 from adomnia.methods.parts.testing.null_law import NullLaw, as_alternative
 from adomnia.methods.parts.testing.rank_cuts import (
@@ -25,8 +33,13 @@ from adomnia.methods.parts.testing.rank_cuts import (
     demand_few_cuts,
     rank_bins_parameter,
 )
-from adomnia.methods.parts.testing.report import ALTERNATIVE, demand_one_row_a_person, demand_spread, tabulate_test
-from adomnia.methods.table_limits import demand_few_tables
+from adomnia.methods.parts.testing.report import (
+    ADJUST,
+    ALTERNATIVE,
+    demand_one_row_a_person,
+    demand_spread,
+    tabulate_test,
+)
 from adomnia.privacy.events import Price
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation

@@ -2,16 +2,86 @@
 
 The dual is smooth and has no constraints, and how far a pass is from its end follows from the gradient alone. Passes
 one after the other, each from where the last one ended, lead to the least loss itself (Censor & Zenios 1992).
+
+Its descent needs the gradient alone, which beliefs of a junction tree give in two passes: from a factor for each clique
+to the probabilities of its cells.
+
+Cite: Nocedal 1980 (the limited memory of steps); Hager & Zhang 2005 (a line search by slopes); Lauritzen &
+Spiegelhalter 1988, Jensen, Lauritzen & Olesen 1990 (beliefs).
 """
 
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from adomnia.methods.synthesis.graphical.axes import Projection, Table
-from adomnia.methods.synthesis.graphical.descent import Vector, descend
-from adomnia.methods.synthesis.graphical.propagation import BeliefPropagation
-from adomnia.methods.synthesis.graphical.trees import Columns, JunctionTree
+from adomnia.methods.synthesis.graphical.trees import Columns, JunctionTree, Projection, Table
+
+Vector = NDArray[np.float64]
+_MEMORY = 8
+_SLOPE = 0.5  # a step is short enough where the slope has not risen beyond this share of the first one's size
+
+
+@dataclass(frozen=True)
+class Descent:
+    """Where a descent ended, and how many gradients it took."""
+
+    place: Vector
+    gradients: int
+
+
+def descend(
+    gradient: Callable[[Vector], Vector],
+    start: Vector,
+    curvature: Vector,
+    is_done: Callable[[Vector], bool],
+    most_gradients: int,
+) -> Descent:
+    """The place of the least value: quasi-Newton steps from a diagonal guess of the curvature.
+
+    The function is strongly convex, so that slopes along a line rise: where one is negative or little above zero, the
+    function is lower than at the start. Its values are never needed, and their rounding does no harm.
+    """
+    place, slopes = start, gradient(start)
+    steps: deque[tuple[Vector, Vector, float]] = deque(maxlen=_MEMORY)
+    count = 1
+    while count < most_gradients and not is_done(slopes):
+        direction = -_apply_inverse(slopes, curvature, steps)
+        first, length = float(slopes @ direction), 1.0
+        if not first < 0:
+            break  # rounding has the last word
+        while True:
+            moved = place + length * direction
+            turned = gradient(moved)
+            count += 1
+            slope = float(turned @ direction)
+            if slope <= -_SLOPE * first or count >= most_gradients:
+                break
+            length *= float(np.clip(first / (first - slope), 0.1, 0.7))
+        if slope > -first:
+            break  # the last step of all was too long
+        steps.append((moved - place, turned - slopes, length * (slope - first)))
+        place, slopes = moved, turned
+    return Descent(place, count)
+
+
+def _apply_inverse(slopes: Vector, curvature: Vector, steps: deque[tuple[Vector, Vector, float]]) -> Vector:
+    """The inverse curvature that the last steps tell of, times the slopes: the loop over them back and forth."""
+    result = slopes.copy()
+    weights = []
+    for step, change, product in reversed(steps):
+        weights.append(float(step @ result) / product)
+        result -= weights[-1] * change
+    scale = 1.0
+    if steps:
+        _, change, product = steps[-1]
+        scale = product / float(change @ (change / curvature))
+    result *= scale / curvature
+    for (step, change, product), weight in zip(steps, reversed(weights), strict=True):
+        result += (weight - float(change @ result) / product) * step
+    return result
 
 
 class Dual:
@@ -109,3 +179,40 @@ def _find_hosts(tree: JunctionTree, measured: Sequence[Columns]) -> list[tuple[i
         host = min(wider, key=lambda other: tree.count(tables[other]))
         hosts.append((place, host, Projection.between(tree.sizes, tables[host], tables[place])))
     return hosts
+
+
+class BeliefPropagation:
+    """The two passes over a tree, each time from other potentials."""
+
+    def __init__(self, tree: JunctionTree) -> None:
+        cliques, joined = tree.cliques, list(zip(tree.edges, tree.separators, strict=True))
+        self._edges = tree.edges
+        self._whole = Projection.between(tree.sizes, cliques[0], ())
+        self._above = [Projection.between(tree.sizes, cliques[edge[0]], shared) for edge, shared in joined]
+        self._below = [Projection.between(tree.sizes, cliques[edge[1]], shared) for edge, shared in joined]
+
+    def run(self, tables: Sequence[Table]) -> None:
+        """Turns potentials into the probabilities of each clique's cells, in place.
+
+        The joint distribution is the exponential of the sum of all potentials, up to a factor.
+        """
+        received = list[Table]()
+        for (parent, child), above, below in zip(*map(reversed, (self._edges, self._above, self._below)), strict=True):
+            highest = _exponentiate(tables[child], below)
+            received.append(below.collapse(tables[child]))
+            tables[parent][...] += above.spread(np.log(received[-1]) + highest)
+        _exponentiate(tables[0], self._whole)
+        tables[0][...] /= tables[0].sum()
+        for (parent, child), above, below in zip(self._edges, self._above, self._below, strict=True):
+            tables[child][...] *= below.spread(above.collapse(tables[parent]) / received.pop())
+
+
+def _exponentiate(logs: Table, projection: Projection) -> Table:
+    """Turns logarithms into weights, the largest 1 for each cell of a projection, and returns what was taken off.
+
+    So no cell of a separator loses all its weight, however far the potentials of its cells lie below those of others.
+    """
+    highest = projection.peak(logs)
+    np.subtract(logs, projection.spread(highest), out=logs)
+    np.exp(logs, out=logs)
+    return highest

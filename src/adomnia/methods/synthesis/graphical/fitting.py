@@ -12,10 +12,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.methods.synthesis.graphical.axes import Table
 from adomnia.methods.synthesis.graphical.dual import Dual
 from adomnia.methods.synthesis.graphical.models import Model
-from adomnia.methods.synthesis.graphical.trees import Columns, JunctionTree, build_tree
+from adomnia.methods.synthesis.graphical.trees import Columns, JunctionTree, Table, build_tree
 
 _PULLS = (10.0, 3.0, 1.0)  # of the first passes: far from the end, strong ones come closer with less work
 _LAST_PULL = 0.3

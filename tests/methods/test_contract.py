@@ -1,7 +1,6 @@
 import pytest
 
-from adomnia.methods.contract import BadArgument, Factor
-from adomnia.methods.table_limits import MOST_NUMBERS, demand_few_tables
+from adomnia.methods.contract import MOST_NUMBERS, BadArgument, Factor, demand_few_tables
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from adomnia.methods.synthesis.explicit_table import (
+from adomnia.methods.synthesis.explicit_rows import (
     NoisyCells,
     cut_to_total,
     draw_rows,

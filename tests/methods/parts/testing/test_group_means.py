@@ -1,6 +1,6 @@
 from fractions import Fraction
 
-from adomnia.methods.parts.testing.differences import size_of, subtract, subtract_number
+from adomnia.methods.parts.testing.group_means import size_of, subtract, subtract_number
 from kit.analyses import frame
 
 ROWS = frame({"n": (0, 4), "m": (-2, 10), "x": (0, 500_000)}, whole=("n", "m"))
