@@ -9,7 +9,8 @@ import pytest
 
 from adomnia.errors import Refusal
 from adomnia.options import ASK, EXPLAIN, PRICE
-from adomnia.typed_options import check_names, list_typed, read_options
+from adomnia.pricing.questions import check_names
+from adomnia.typed_options import list_typed, read_options
 
 
 def read(**typed):

@@ -9,12 +9,12 @@ from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
 from adomnia.errors import Refusal
-from adomnia.messages.references import Flag, Option
+from adomnia.messages.references import Flag
 from adomnia.messages.texts import Message
-from adomnia.options import ASK, LARGEST_GROUP, OPTIONS, list_options
+from adomnia.options import ASK, LARGEST_GROUP, list_options
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from adomnia.options import QuestionOption
 
@@ -31,20 +31,6 @@ def list_typed(request: str) -> tuple[QuestionOption, ...]:
 def list_former_flags(request: str) -> Iterator[tuple[str, QuestionOption]]:
     """What the flags of options were called before, each with its option."""
     return ((row.formerly, row) for row in list_typed(request) if row.formerly)
-
-
-def check_names(named: Iterable[str], form: str = "{}=") -> None:
-    """Refuse an option by a name that it had before."""
-    found = set(named)
-    for row in OPTIONS.values():
-        if row.formerly in found:
-            raise refuse_former(row, form.format(row.formerly))
-
-
-def refuse_former(row: QuestionOption, written: str) -> Refusal:
-    """The refusal of an option by the name that it had before."""
-    fix = Message("write ", Option(row.name, row.typed.stands_for if isinstance(row.typed.stands_for, bool) else None))
-    return Refusal(written, "has another name", fix, code="renamed_option")
 
 
 def read_options(typed: Mapping[str, Any], request: str) -> dict[str, Any]:

@@ -10,10 +10,11 @@ import typer
 
 from adomnia.cli.options import PlaceText, TokenFile
 from adomnia.cli.places import Place
+from adomnia.errors import refuse_former
 from adomnia.messages.references import Flag
 from adomnia.messages.texts import Message
 from adomnia.options import QuestionOption
-from adomnia.typed_options import list_former_flags, list_typed, read_options, refuse_former
+from adomnia.typed_options import list_former_flags, list_typed, read_options
 
 _KEYWORD = inspect.Parameter.POSITIONAL_OR_KEYWORD
 _ANALYST = Annotated[str | None, typer.Option(help="Who asks and pays; default: the catalog's first.")]

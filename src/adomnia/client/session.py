@@ -14,7 +14,7 @@ from adomnia.explaining.explanations import is_explain
 from adomnia.explaining.methods import list_methods
 from adomnia.options import CONFIDENCE
 from adomnia.pricing.payment import check_confidence
-from adomnia.pricing.questions import Payment, Question
+from adomnia.pricing.questions import Payment, Question, check_names
 from adomnia.releases.archive import unpack_archive
 from adomnia.releases.checks import check_release_name
 from adomnia.releases.page import ReleaseList
@@ -23,7 +23,6 @@ from adomnia.session.catalog_page import show_catalog
 from adomnia.session.contract import MOST_LISTED, Session, check_page
 from adomnia.session.derived import DerivedSession
 from adomnia.session.table import PrivateTable, open_table
-from adomnia.typed_options import check_names
 from adomnia.wire.answers import AnswerReply, BatchReply, answer_of, ends_of
 from adomnia.wire.asking import payment_body, question_body
 from adomnia.wire.budgets import BudgetReply, budgets_of

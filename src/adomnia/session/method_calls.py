@@ -15,11 +15,11 @@ from adomnia.messages.fixes import guess
 from adomnia.messages.texts import write
 from adomnia.methods.registry import METHODS
 from adomnia.methods.signatures import describe_kind, plain_default
+from adomnia.pricing.questions import check_names
 from adomnia.session.aggregates import SqlOptions
 from adomnia.sql.reading.parameters import write_constant
 from adomnia.sql.reading.refusals import shorten
 from adomnia.sql.reading.select_builder import bracket, is_one_name
-from adomnia.typed_options import check_names
 
 if TYPE_CHECKING:
     from adomnia.methods.contract import Method, Parameter

@@ -6,12 +6,12 @@ import shlex
 from argparse import ArgumentParser
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from adomnia.errors import Refusal, Unavailable, render
+from adomnia.errors import Refusal, Unavailable, refuse_former, render
 from adomnia.explaining.explanations import without_explain
 from adomnia.messages.surfaces import Surface
 from adomnia.options import ASK, EXPLAIN, PRICE
 from adomnia.sql.reading.parameters import list_names
-from adomnia.typed_options import list_former_flags, list_typed, read_options, refuse_former
+from adomnia.typed_options import list_former_flags, list_typed, read_options
 
 _USAGE = """Ask the SELECT in this cell: %%private SESSION --epsilon NUMBER -o NAME.
 

@@ -14,7 +14,7 @@ from adomnia.explaining.explanations import is_explain, without_explain
 from adomnia.explaining.methods import list_methods
 from adomnia.options import CONFIDENCE
 from adomnia.pricing.policies import terms
-from adomnia.pricing.questions import Payment, Question
+from adomnia.pricing.questions import Payment, Question, check_names
 from adomnia.releases.page import ReleaseList
 from adomnia.session.accounts import Budgets, Past, list_pasts
 from adomnia.session.answer import Answer, build_answers
@@ -26,7 +26,6 @@ from adomnia.session.explanation import build_explanation
 from adomnia.session.progress import ProgressLine
 from adomnia.session.recalled import Recalled, recall
 from adomnia.session.table import PrivateTable, open_table
-from adomnia.typed_options import check_names
 from adomnia.work import allow, limit
 
 if TYPE_CHECKING:

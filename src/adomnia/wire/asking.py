@@ -13,12 +13,11 @@ from adomnia.asking.batch import MOST_QUESTIONS, bind_question, check_text
 from adomnia.explaining.explanations import without_explain
 from adomnia.options import LARGEST_GROUP, OPTIONS
 from adomnia.pricing.bills import Quote
-from adomnia.pricing.questions import Payment, Question
+from adomnia.pricing.questions import Payment, Question, check_names
 from adomnia.session.answer import Answer
 from adomnia.session.contract import Session
 from adomnia.session.explanation import Explanation
 from adomnia.sql.reading.parse import MOST_CHARACTERS
-from adomnia.typed_options import check_names
 from adomnia.wire.amounts import Amount, read_float, read_json_number, write_number
 from adomnia.wire.models import LARGEST_BODY, Sent
 

@@ -18,8 +18,8 @@ from adomnia.api.reply_cache import CachedReply, ReplyCache, ReplyKey
 from adomnia.api.requests import Visit, check_dataset, run_in_pool, services_of, visitor_of
 from adomnia.api.running.request_ids import choose_id
 from adomnia.errors import Failure, Refusal, Unavailable
+from adomnia.pricing.questions import check_names
 from adomnia.session.contract import MOST_LISTED
-from adomnia.typed_options import check_names
 from adomnia.wire.asking import (  # noqa: TC001 - likewise
     Ask,
     AskBatch,

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from adomnia.cli.options import AnswerFormat
-from adomnia.errors import Refusal
+from adomnia.errors import Refusal, refuse_former
 from adomnia.explaining.explanations import without_explain
 from adomnia.options import ASK, CURRENCIES, EXPLAIN, PRICE
 from adomnia.sql.reading.parameters import list_names
-from adomnia.typed_options import list_former_flags, list_typed, read_options, refuse_flag, refuse_former
+from adomnia.typed_options import list_former_flags, list_typed, read_options, refuse_flag
 
 # The shell chooses request ids itself, and shows the price of what it asks.
 _ROWS = {row.typed.flag: row for row in list_typed(ASK) if row.name != "request_id"}
