@@ -6,10 +6,9 @@ from fractions import Fraction
 
 import pytest
 
-from adomnia.pricing.parts import bill, split_together
+from adomnia.pricing.parts import bill, split_together, weigh_outputs
 from adomnia.pricing.quotes import quote_plan
 from adomnia.pricing.ways import with_ways
-from adomnia.pricing.weights import weigh_outputs
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.sql.lower import lower
 from adomnia.statistics.sum import Sum
