@@ -1,5 +1,8 @@
 # ruff: noqa: S608 - SQL is what this module writes, from names that are quoted
-"""What files and databases show of tables before there is a catalog: headers, and how text files are written."""
+"""What files and databases show of tables before there is a catalog: headers, and how text files are written.
+
+Rows are looked at if their owner says so: for types, formats and keys that repeat, never for bounds or values.
+"""
 
 from __future__ import annotations
 

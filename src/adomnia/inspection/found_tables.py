@@ -1,4 +1,4 @@
-"""What a file shows of a table before there is a catalog, and the columns that a draft proposes, from a header alone."""
+"""What a header shows of a table before there is a catalog, and the columns that a draft proposes for it."""
 
 from __future__ import annotations
 

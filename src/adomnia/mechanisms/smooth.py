@@ -3,9 +3,8 @@
 Rows of a person are taken in steps: all at once where there is one cell, else in whichever way has less noise. How many
 steps a person makes at most, over all cells, is public, and each pays its part of the price. docs/proofs/smooth.md.
 
-Smooth bounds: how far one person moves a statistic here, or moves it near here, the less the farther away.
-
-With local(k), how far one person moves it within k people of the data, S = max_k weight(k) * local(k) is at least
+A smooth bound is how far one person moves a statistic here, or moves it near here, the less the farther away. With
+local(k), how far one person moves it within k people of the data, S = max_k weight(k) * local(k) is at least
 local(0), and no neighbour has one that is exp(beta) times smaller or larger. It is private: noise may follow from it,
 and nobody is told. Proof: docs/proofs/smooth.md, 1.
 """

@@ -1,4 +1,4 @@
-"""What a changed text of the catalog would do, told before it is saved; and whether the text on disk is served."""
+"""What a changed text of the catalog would do, told before it is saved; and saving it, with the password."""
 
 from __future__ import annotations
 

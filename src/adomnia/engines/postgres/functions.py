@@ -1,10 +1,7 @@
-"""The scalar functions in PostgreSQL's SQL: mostly functions of our own, each of which is read as DuckDB's.
+"""The functions in PostgreSQL's SQL, mostly functions of our own, each of which is read as DuckDB's.
 
-What raises on a row, or gives another value than DuckDB, is not written anywhere in a statement.
-
-Aggregates of one person's rows in PostgreSQL's SQL, each with what it means in DuckDB's.
-
-Sums are exact in NUMERIC. As a double, a wide integer is what DuckDB makes of one: beyond 64 bits that is not always
+What raises on a row, or gives another value than DuckDB, is not written anywhere in a statement. Sums of one person's
+rows are exact in NUMERIC. As a double, a wide integer is what DuckDB makes of one: beyond 64 bits that is not always
 the nearest. No row makes any of these fail.
 """
 

@@ -1,7 +1,6 @@
 """Tables as they were measured one after the other: what they say together, and a model that comes closest to it.
 
-What is left of a price over rounds that depend on each other: counted by what each measure does cost, exactly.
-
+What is left of a price, over rounds that depend on each other, is counted by what each measure does cost, exactly.
 Proof: docs/proofs/synthetic.md.
 """
 
