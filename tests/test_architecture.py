@@ -16,6 +16,8 @@ import pytest
 import adomnia
 from adomnia.curator.kernel import Kernel
 from adomnia.mechanisms.registry import NOISES
+from adomnia.privacy.scans import Scan
+from adomnia.privacy.transforms.contract import Transform
 from kit.core_lines import TRUSTED_CORE, count_core, lines_of_code
 
 if TYPE_CHECKING:
@@ -88,6 +90,34 @@ STATED = re.compile(r"\| `([a-z]+)` \| ([\d,]+) \|")
 
 # Packages in which modules import each other in a circle: none is added, and one without is taken off.
 CIRCULAR = {"cli", "session"}
+
+# Who writes an aggregate down, and so asks of which class it is: as SQL, as what is proved of SQL, and in words.
+WRITERS = ("engines.render", "engines.check", "plans.descriptions", "plans.words", "explaining.plan_sentences")
+# Who still asks it elsewhere: none is added, and one that asks no more is taken off.
+ASKING = {
+    "mechanisms.propose_test_release",
+    "methods.likelihood.mle",
+    "methods.robust.ptr_median",
+    "methods.supposition",
+    "methods.testing.correlation_test",
+    "plans.missing",
+    "pricing.caps",
+    "pricing.quotes",
+    "pricing.supposed",
+    "pricing.vacuity",
+    "releases.covering",
+    "releases.selection",
+    "sql.rows.own",
+    "sql.values.population",
+    "statistics.clipped",
+    "statistics.count",
+    "statistics.covariance",
+    "statistics.joint",
+    "statistics.mean",
+    "statistics.moments",
+    "statistics.presence",
+    "statistics.rewrites",
+}
 
 # Who names an engine above all of them, and is not about where questions run.
 ENGINE_SPEAKERS = {
@@ -408,6 +438,7 @@ def faults_by_module() -> dict[Callable[[str, str], list[str]], dict[str, list[s
         console_faults,
         noise_faults,
         seed_faults,
+        class_faults,
         participle_faults,
     )
     found: dict[Callable[[str, str], list[str]], dict[str, list[str]]] = {rule: {} for rule in rules}
@@ -459,6 +490,54 @@ def find_circles(sources: Mapping[str, str]) -> list[list[str]]:
         if module in reached[module]
     }
     return [list(circle) for circle in sorted(circles)]
+
+
+def list_aggregates() -> set[str]:
+    """The names of all scans and transforms, which are classes of privacy."""
+    modules = [import_module(module_name(path)) for path in SOURCES if path.is_relative_to(PACKAGE / "privacy")]
+    kinds = (each for module in modules for each in vars(module).values() if isinstance(each, type))
+    return {kind.__name__ for kind in kinds if issubclass(kind, Scan | Transform)} - {"Scan", "Transform"}
+
+
+AGGREGATES = list_aggregates()
+
+
+def class_faults(module: str, source: str) -> list[str]:
+    """Questions of which class an aggregate is, where it may be asked itself."""
+    own = module.removeprefix("adomnia.")
+    if part_of(module) == "privacy" or own.startswith(WRITERS):
+        return []
+    faults = []
+    for node in list_nodes(source):
+        match node:
+            case ast.Call(func=ast.Name(id="isinstance"), args=[_, kinds]):
+                named = {each.id for each in ast.walk(kinds) if isinstance(each, ast.Name)}
+            case ast.MatchClass(cls=ast.Name(id=kind)):
+                named = {kind}
+            case _:
+                continue
+        faults += [f"{module}:{node.lineno} asks for {name}" for name in sorted(named & AGGREGATES)]
+    return faults
+
+
+def test_aggregates_are_asked_what_they_are_and_not_of_which_class():
+    faults = faults_by_module()[class_faults]
+    asking = {module.removeprefix("adomnia.") for module, found in faults.items() if found}
+    assert [fault for module in sorted(asking - ASKING) for fault in faults[f"adomnia.{module}"]] == []
+    assert sorted(ASKING - asking) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "isinstance(query.aggregate, Combination)",
+        "isinstance(query.aggregate, str | Histogram)",
+        "match query.aggregate:\n    case EstimateCounts():\n        pass",
+    ],
+)
+def test_a_question_for_the_class_of_an_aggregate_is_found(source):
+    assert len(class_faults("adomnia.curator.executor", source)) == 1
+    assert class_faults("adomnia.engines.render.statements", source) == []
 
 
 def test_imports_inside_a_package_run_one_way():

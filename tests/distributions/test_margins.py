@@ -1,5 +1,6 @@
 """How far errors go whose variance is known."""
 
+from fractions import Fraction
 from math import erfc, exp, log, sqrt
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 from adomnia.distributions.margins import deviations, margin
 from adomnia.mechanisms.interval import find_alpha
+from adomnia.mechanisms.laplace import DiscreteLaplace
 
 ONE = np.ones(1)
 MANY = 40_000
@@ -72,3 +74,14 @@ def test_margins_are_the_quantiles_of_both_distributions(alpha):
     assert erfc(normal / sqrt(2)) == pytest.approx(alpha)
     assert both >= normal
     assert exp(-both * sqrt(2)) <= alpha * (1 + 1e-9)
+
+
+def test_margins_are_of_what_is_continuous_because_those_of_the_exact_variance_would_miss_too_often():
+    """A small Laplace noise has less variance than its continuous counterpart, and tails that fall no faster."""
+    noise, alpha = DiscreteLaplace(Fraction(1, 2)), 0.01
+
+    def missed(deviation):
+        return noise.tail(int(margin("laplace", alpha) * deviation))
+
+    assert noise.cumulants.variance == pytest.approx(0.362, abs=1e-3)
+    assert missed(noise.continuous.deviation) < alpha < 3 * alpha < missed(sqrt(noise.cumulants.variance))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -9,8 +10,12 @@ import pytest
 
 from adomnia.distributions.combinations import farthest
 from adomnia.distributions.ratios import critical_value
+from adomnia.distributions.simulations import draw_again
 from adomnia.distributions.sums import SummedNoise, round_noise, sum_noise
+from adomnia.distributions.tulap import smooth_cdf
+from adomnia.mechanisms.contract import Continuous, Cumulants
 from adomnia.mechanisms.gaussian import DiscreteGaussian
+from adomnia.mechanisms.interval import narrowest
 from adomnia.mechanisms.laplace import DiscreteLaplace
 
 LAPLACE = DiscreteLaplace(Fraction(4))
@@ -59,3 +64,50 @@ def test_rounded_noise_is_no_narrower_than_it_is():
     assert np.rint(parts / 16).std() ** 2 < 1.05 * round_noise(noise, 16).cumulants.variance
     with pytest.raises(TypeError, match="Gaussian, got DiscreteLaplace"):
         round_noise(LAPLACE, 16)
+
+
+@dataclass(frozen=True)
+class TwiceLaplace:
+    """A noise that nobody knows of: two Laplace noises of one scale, by what a noise says of itself."""
+
+    scale: Fraction
+
+    @property
+    def continuous(self):
+        return Continuous("laplace", float(self.scale), 2)
+
+    @property
+    def cumulants(self):
+        return Cumulants(*(2 * each for each in DiscreteLaplace(self.scale).cumulants))
+
+    def log_probability(self, k):
+        a, size = np.exp(-float(1 / self.scale)), np.abs(k)
+        ratio = (1 + a * a) / (1 - a * a)
+        return 2 * np.log((1 - a) / (1 + a)) + size * np.log(a) + np.log(size + ratio)
+
+    def tail(self, k):
+        a = np.exp(-float(1 / self.scale))
+        first = k + 1 + (1 + a * a) / (1 - a * a)
+        return float(2 * ((1 - a) / (1 + a)) ** 2 * a ** (k + 1) * (first / (1 - a) + a / (1 - a) ** 2))
+
+    def interval(self, confidence, cells=1):
+        return narrowest(self.tail, confidence, cells)
+
+
+@pytest.mark.parametrize("scale", [2, 300])
+def test_a_noise_of_any_class_is_added_up_drawn_again_and_divided_by_what_it_says_of_itself(scale):
+    """False alarms below 1e-6: five standard errors of shares of 40,000."""
+    noise, generator = TwiceLaplace(Fraction(scale)), np.random.default_rng(scale)
+    drawn = draw_again(noise, generator, (DRAWS,))
+    assert drawn.var() == pytest.approx(noise.cumulants.variance, rel=0.1)
+    far = noise.interval(0.9)
+    assert abs((np.abs(drawn) <= far.half_width).mean() - far.coverage) < 5 * (0.09 / DRAWS) ** 0.5
+    at = np.array([-1.5, 0.2, 2.0]) * scale
+    spread = drawn + generator.uniform(-0.5, 0.5, DRAWS)
+    assert smooth_cdf(noise, at) == pytest.approx([(spread <= each).mean() for each in at], abs=0.0125)
+    three = sum_noise(noise, 3)
+    assert three.continuous.times == 6
+    summed = sum(draw_again(noise, generator, (DRAWS,)) for _ in range(3))
+    assert 0.02 < (np.abs(summed) > three.interval(0.95).half_width).mean() <= MOST
+    other = draw_again(noise, generator, (DRAWS,))
+    assert 0.02 < (np.abs(drawn - 0.5 * other) >= critical_value(noise, noise, 0.5, 0.05)).mean() <= MOST

@@ -35,3 +35,4 @@ def test_nothing_in_a_tree_is_markup():
 
 def test_a_tree_as_plain_data():
     assert Node("a", (Node("b"),)).record() == {"text": "a", "parts": [{"text": "b", "parts": []}]}
+    assert Node("a", kind="rows").record() == {"text": "a", "kind": "rows", "parts": []}

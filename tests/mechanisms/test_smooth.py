@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
@@ -258,8 +259,10 @@ def test_it_is_made_from_public_facts_of_a_query(draw):
     histogram = Histogram(AGE, Numbers.integers(0, 9), (MEDIAN,), Fraction(19, 20))
     query = Query(Private("people", 3, (AGE,)), (Bucket(AGE, Numbers.integers(0, 3), AGE),), histogram)
     assert kind.for_query(query, price) == kind(MEDIAN, 10, 3, 4, price)
-    with pytest.raises(TypeError, match="is for a Histogram with one share"):
+    with pytest.raises(TypeError, match="must be of a Histogram"):
         kind.for_query(Query(query.relation, (), Rows()), price)
+    with pytest.raises(TypeError, match="with one share"):
+        kind.for_query(replace(query, aggregate=replace(histogram, shares=(MEDIAN, Fraction(3, 4)))), price)
     assert kind(MEDIAN, 10, 3, 4, price).spread_evenly(7).tolist() == 4
 
 

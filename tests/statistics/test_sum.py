@@ -63,7 +63,7 @@ def test_sums_beyond_64_bits_are_read_exactly():
 
 @pytest.mark.parametrize("query", [Query(PEOPLE, (), Rows()), total(1, centre=3)])
 def test_only_a_plain_total_is_summed(query):
-    with pytest.raises(ValueError, match="Sum query must be a Total from centre 0"):
+    with pytest.raises((TypeError, ValueError), match="a Total"):
         Sum(query)
 
 

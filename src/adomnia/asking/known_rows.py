@@ -215,4 +215,4 @@ def _shows_all(plan: Plan) -> bool:
 
 
 def _counts_rows(source: object) -> bool:
-    return isinstance(source, Count) and isinstance(source.query.aggregate, Rows)
+    return isinstance(source, Count) and source.query.aggregate == Rows()

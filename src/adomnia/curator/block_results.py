@@ -76,8 +76,8 @@ class BlockSummary:
         moved = query.sensitivity()
         facts = (Sensitivity(2 * moved.l1, 4 * moved.l2_squared, 2 * moved.linf), reserved)  # one row out and one in
         secret: Secret | SecretHistogram
-        if isinstance(query.aggregate, Histogram):
-            secret = SecretHistogram(_count_values(query.aggregate, steps), 1, *facts)
+        if query.form == "histogram":
+            secret = SecretHistogram(_count_values(query.histogram, steps), 1, *facts)
         else:
             secret = Secret(np.array(steps.sum(), dtype=np.int64), *facts)
         return Measured(np.asarray(mechanism.release(secret, bits)).reshape(mechanism.shape(query)), mechanism)

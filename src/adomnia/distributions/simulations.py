@@ -18,7 +18,7 @@ _UNLISTED = 1e-15  # the probability of all that is left out of a list
 
 def draw_again(noise: Noise, generator: Generator, shape: tuple[int, ...]) -> Floats:
     """Noise of the same distribution."""
-    tails, scale, _ = noise.continuous
+    tails, scale, times = noise.continuous
     drawn: Floats
     if isinstance(noise, DiscreteLaplace) and scale <= _WHOLE_SCALE:
         ended = -expm1(-min(1 / scale, _LARGEST_RATE))
@@ -27,7 +27,8 @@ def draw_again(noise: Noise, generator: Generator, shape: tuple[int, ...]) -> Fl
         places, chances = list_probabilities(noise)
         drawn = generator.choice(places, size=shape, p=chances)
     else:
-        drawn = np.rint((generator.laplace if tails == "laplace" else generator.normal)(0.0, scale, shape))
+        draw = generator.laplace if tails == "laplace" else generator.normal
+        drawn = np.rint(draw(0.0, scale, (times, *shape)).sum(axis=0))
     return drawn
 
 

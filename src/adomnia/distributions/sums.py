@@ -30,7 +30,8 @@ class SummedNoise:
     @property
     def continuous(self) -> Continuous:
         """That of each, so many times."""
-        return self.noise.continuous._replace(times=self.times)
+        each = self.noise.continuous
+        return each._replace(times=self.times * each.times)
 
     def interval(self, confidence: float, cells: int = 1) -> Interval:
         """The interval around a noisy sum that holds the exact one; around all of `cells` at once."""

@@ -9,10 +9,10 @@ from math import expm1
 import numpy as np
 
 from adomnia.distributions.simulations import list_probabilities
-from adomnia.mechanisms.contract import Continuous, Floats, Noise
+from adomnia.mechanisms.contract import Floats, Noise
 from adomnia.mechanisms.laplace import DiscreteLaplace
 
-_LISTED_DEVIATION = 100.0  # above it, what is continuous is the same to 1e-6
+_LISTED_DEVIATION = 100.0  # above it, a normal distribution is the same to 1e-6, and others are told one by one
 
 
 def smooth_cdf(noise: Noise, at: Floats) -> Floats:
@@ -27,7 +27,7 @@ def smooth_cdf(noise: Noise, at: Floats) -> Floats:
     if isinstance(noise, DiscreteLaplace):
         return _tulap(float(1 / noise.scale), at)
     if noise.continuous.deviation >= _LISTED_DEVIATION:
-        return _continuous(noise.continuous, at)
+        return _spread_evenly(noise, at)
     places, chances = list_probabilities(noise)
     return np.asarray(np.interp(at, np.append(places, places[-1] + 1) - 0.5, np.append(0.0, np.cumsum(chances))))
 
@@ -42,13 +42,16 @@ def _tulap(epsilon: float, at: Floats) -> Floats:
     return found
 
 
-def _continuous(noise: Continuous, at: Floats) -> Floats:
+def _spread_evenly(noise: Noise, at: Floats) -> Floats:
     from scipy.special import ndtr
 
-    if noise.tails == "gaussian":
-        return np.asarray(ndtr(at / np.sqrt(noise.scale**2 + 1 / 12)))
-    below = np.exp(-np.abs(at) / noise.scale) / 2
-    return np.where(at <= 0, below, 1 - below)
+    if noise.continuous.tails == "gaussian":
+        return np.asarray(ndtr(at / np.sqrt(noise.continuous.deviation**2 + 1 / 12)))
+    below = -np.abs(at)
+    nearest = np.rint(below)
+    tails = np.array([noise.tail(int(-each)) for each in nearest.flat]).reshape(at.shape)
+    found: Floats = tails / 2 + (below - nearest + 0.5) * np.exp(noise.log_probability(nearest))
+    return np.where(at <= 0, found, 1 - found)
 
 
 def upper_tail(observed: float, counts: Floats, chances: Floats | float, noise: Noise, weight: float = 1.0) -> float:

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from adomnia.noise import Integers
 from adomnia.privacy.keys import AnyKey, Bucket, Names, is_open
 from adomnia.privacy.queries import Query
-from adomnia.privacy.scans import Histogram, Total
-from adomnia.privacy.vectors import Vector
 
 _LONG = 2**63 - 1  # the largest of 64 bits, in every engine
 _HISTOGRAM_ROWS = 3  # cells, values and counts
@@ -28,13 +26,13 @@ def are_few(queries: tuple[Query, ...]) -> bool:
     """Whether public facts say that a result has few rows, all of them integers."""
     first = queries[0]
     few = prod(first.shape) <= MOST_ROWS and not any(map(is_open, first.keys))
-    return few and not isinstance(first.aggregate, Histogram)
+    return few and first.form != "histogram"
 
 
 def are_counts(queries: tuple[Query, ...]) -> bool:
     """Whether a result is the counts of a histogram, and all keys before its values are integers too."""
     first = queries[0]
-    return isinstance(first.aggregate, Histogram) and not any(map(is_open, first.keys))
+    return first.form == "histogram" and not any(map(is_open, first.keys))
 
 
 def read_counts(columns: Mapping[str, Integers], queries: tuple[Query, ...]) -> tuple[Integers, ...]:
@@ -63,7 +61,7 @@ def read_cells(result: pa.Table, queries: tuple[Query, ...]) -> tuple[Integers, 
     """The same from an Arrow table."""
     keys = queries[0].keys
     result = drop_missing_keys(number_found_keys(result, keys), keys)
-    if isinstance(queries[0].aggregate, Histogram):
+    if queries[0].form == "histogram":
         known = result.drop_null()
         return (_count_cells([known[name].cast(pa.int64()).to_numpy() for name in known.column_names], queries[0]),)
     return _lay_out({name: _integers(result[name]) for name in result.column_names}, queries)
@@ -71,7 +69,7 @@ def read_cells(result: pa.Table, queries: tuple[Query, ...]) -> tuple[Integers, 
 
 def read_nothing(queries: tuple[Query, ...]) -> tuple[Integers, ...]:
     """The same of a result without a row, of which an engine may not even tell the columns."""
-    if isinstance(queries[0].aggregate, Histogram):
+    if queries[0].form == "histogram":
         return (np.zeros((_HISTOGRAM_ROWS, 0), dtype=np.int64),)
     return tuple(np.zeros(query.result_shape, dtype=object if _is_wide(query) else np.int64) for query in queries)
 
@@ -91,7 +89,7 @@ def _lay_out(columns: Mapping[str, Integers], queries: tuple[Query, ...]) -> tup
     found: list[Integers] = []
     for query, numbers in zip(queries, _number_columns(queries), strict=True):
         entries = [_spread(columns, number, query, places) for number in numbers]
-        if isinstance(query.aggregate, Vector):
+        if len(query.result_shape) > len(query.shape):
             entries = [np.stack(entries, axis=-1)]  # type: ignore[list-item]  # all of one type
         found.append(entries[0])
     return tuple(found)
@@ -115,7 +113,7 @@ def _spread(columns: Mapping[str, Integers], number: int, query: Query, places: 
 
 def _is_wide(query: Query) -> bool:
     """Whether a sum leaves the engine as DECIMAL(38, 0)."""
-    summed = isinstance(query.aggregate, Total | Vector) or query.clip is not None
+    summed = query.aggregate.adds_up or query.clip is not None
     return summed and query.largest > _LONG
 
 

@@ -69,10 +69,14 @@ def explain(meaning: Plan | PublicRows, quoted: Quote | None = None, notes: Sequ
     caps = [Node(str(cap)) for cap in (quoted.caps if quoted else ())]
     answers = tuple(_output_nodes(meaning, price, lines, quoted))
     parts = [
-        Node("rows", (reason_tree(meaning.relation, by_row), *caps)),
-        Node("groups", tuple(map(Node, groups or ["one, of all rows"]))),
-        Node("measured", tuple(_measurement_node(place, line, quoted, who) for place, line in enumerate(lines, 1))),
-        Node("answered", answers),
+        Node("rows", (reason_tree(meaning.relation, by_row), *caps), "rows"),
+        Node("groups", tuple(map(Node, groups or ["one, of all rows"])), "groups"),
+        Node(
+            "measured",
+            tuple(_measurement_node(place, line, quoted, who) for place, line in enumerate(lines, 1)),
+            "measured",
+        ),
+        Node("answered", answers, "answered"),
         Node(_total_in_words(quoted)),
         *map(Node, notes if quoted is None else (*quoted.vacuous, *quoted.notes, *quoted.warnings)),
     ]
@@ -122,8 +126,8 @@ def _error_nodes(expected: Expected, rows: int) -> Iterator[Node]:
     size = "in a group of any size" if expected.rows is None else f"in a group of {expected.rows:,} rows"
     within = f" in {rows:,} rows" if expected.rows is None else ""
     relative = f", {show_share(expected.relative)} of its value{within}" if expected.relative is not None else ""
-    yield Node(f"error: {error_in_words(expected)} {size}{relative}")
-    yield Node(f"interval: {expected.method}")
+    yield Node(f"error: {error_in_words(expected)} {size}{relative}", kind="expected")
+    yield Node(f"interval: {expected.method}", kind="expected")
 
 
 def _total_nodes(name: str, lines: Sequence[Expected]) -> Iterator[Node]:

@@ -13,14 +13,15 @@ WIDTH = 100  # characters of a line
 
 @dataclass(frozen=True)
 class Node:
-    """One line of text and the lines below it."""
+    """One line of text and the lines below it; `kind` is what programs know it by, where they do."""
 
     text: str
     parts: tuple["Node", ...] = ()
+    kind: str = ""
 
     def in_words(self, surface: Surface) -> "Node":
         """The same tree in the words of a surface."""
-        return Node(show(self.text, surface), tuple(part.in_words(surface) for part in self.parts))
+        return Node(show(self.text, surface), tuple(part.in_words(surface) for part in self.parts), self.kind)
 
     def list_texts(self) -> Iterator[str]:
         """The texts of all lines."""
@@ -38,7 +39,8 @@ class Node:
 
     def record(self) -> dict[str, object]:
         """The tree as plain data."""
-        return {"text": self.text, "parts": [part.record() for part in self.parts]}
+        kind = {"kind": self.kind} if self.kind else {}
+        return {"text": self.text, **kind, "parts": [part.record() for part in self.parts]}
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

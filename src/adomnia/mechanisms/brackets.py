@@ -44,7 +44,7 @@ from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Concentrated, Price, Pure
 from adomnia.privacy.kinds import LATER
 from adomnia.privacy.queries import Query
-from adomnia.privacy.scans import Form, Histogram
+from adomnia.privacy.scans import Form
 from adomnia.privacy.sensitivity import Sensitivity
 
 Counting: TypeAlias = DiscreteLaplace | DiscreteGaussian
@@ -91,9 +91,7 @@ class Brackets:
 
     @classmethod
     def for_query(cls, query: Query, price: Price) -> "Brackets":
-        if not isinstance(query.aggregate, Histogram):
-            raise TypeError(f"Brackets are chosen from a Histogram, got {query.aggregate}.")
-        return _find_brackets(query.aggregate.shares, query.aggregate.domain, query.sensitivity().l1, price)
+        return _find_brackets(query.histogram.shares, query.histogram.domain, query.sensitivity().l1, price)
 
     def event(self, sensitivity: Sensitivity) -> Price:
         return event_of(self.price, self.rows, sensitivity)

@@ -67,7 +67,8 @@ class Cumulants(NamedTuple):
 class Continuous(NamedTuple):
     """The Laplace or normal distribution that noise has once every integer is spread evenly over a unit, about.
 
-    It is never narrower than the noise: intervals of sums of noises are read off it. Its `scale` is Laplace's, or the
+    It is never narrower than the noise: intervals of sums are read off it. They would miss too often by the variance of
+    the integers, which of small Laplace noise is less while its tails fall no faster. Its `scale` is Laplace's, or the
     standard deviation of the normal one. Of a sum of noises it is what each of so many has.
 
     >>> Continuous("laplace", 3.0).cumulants

@@ -16,7 +16,7 @@ from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.noise import Bits, Integers
 from adomnia.privacy.events import Concentrated, Price, Pure
 from adomnia.privacy.queries import Query
-from adomnia.privacy.scans import Form, Histogram
+from adomnia.privacy.scans import Form
 from adomnia.privacy.sensitivity import Sensitivity
 
 Counting: TypeAlias = DiscreteLaplace | DiscreteGaussian
@@ -49,9 +49,7 @@ class EarlierBrackets:
 
     @classmethod
     def for_query(cls, query: Query, price: Price) -> "EarlierBrackets":
-        if not isinstance(query.aggregate, Histogram):
-            raise TypeError(f"Brackets are chosen from a Histogram, got {query.aggregate}.")
-        return cls(query.aggregate.shares, query.aggregate.values, query.sensitivity().l1, price)
+        return cls(query.histogram.shares, query.histogram.values, query.sensitivity().l1, price)
 
     def event(self, sensitivity: Sensitivity) -> Price:
         return event_of(self.price, self.rows, sensitivity)

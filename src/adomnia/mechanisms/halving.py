@@ -17,7 +17,7 @@ from adomnia.noise import Bits, Integers
 from adomnia.privacy.events import Concentrated, Price, Pure
 from adomnia.privacy.kinds import LATER
 from adomnia.privacy.queries import Query
-from adomnia.privacy.scans import Form, Histogram
+from adomnia.privacy.scans import Form
 from adomnia.privacy.sensitivity import Sensitivity
 
 Law: TypeAlias = Callable[[Fraction, Fraction, int], Quantiles]  # the choice at a share of so many rows, on a level
@@ -120,9 +120,7 @@ class Halving:
 
     @classmethod
     def for_query(cls, query: Query, price: Price) -> Self:
-        if not isinstance(query.aggregate, Histogram):
-            raise TypeError(f"Halving chooses from a Histogram, got {query.aggregate}.")
-        asked, rounds = query.aggregate, RoundNumbers.of(query.aggregate.domain)
+        asked, rounds = query.histogram, RoundNumbers.of(query.histogram.domain)
         return cls(asked.shares, asked.values, query.sensitivity().l1, price, rounds)
 
     @property

@@ -20,7 +20,7 @@ from adomnia.privacy.enclosures import sqrt_down
 from adomnia.privacy.events import BoundedRange, Concentrated, Price, Pure
 from adomnia.privacy.kinds import LATER
 from adomnia.privacy.queries import Query
-from adomnia.privacy.scans import Form, Histogram
+from adomnia.privacy.scans import Form
 from adomnia.privacy.sensitivity import Sensitivity
 
 FINEST_SHARE = 1000  # the greatest denominator of a share
@@ -76,10 +76,8 @@ class Quantiles:
     @classmethod
     def for_query(cls, query: Query, price: Price) -> Self:
         """The choice that a price buys for a histogram: the ranks that are asked for depend on how sharp it is."""
-        if not isinstance(query.aggregate, Histogram):
-            raise TypeError(f"Quantiles are chosen from a Histogram, got {query.aggregate}.")
         rate = cls.rate_for(query.sensitivity(), price)
-        return cls(find_targets(query.aggregate, rate), query.aggregate.values, rate)
+        return cls(find_targets(query.histogram, rate), query.histogram.values, rate)
 
     def shape(self, query: Query) -> tuple[int, ...]:
         return (*query.shape, len(self.targets))

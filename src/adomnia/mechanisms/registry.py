@@ -13,6 +13,7 @@ from adomnia.mechanisms.smooth import SmoothCauchy, SmoothLaplace, SmoothStudent
 from adomnia.mechanisms.threshold import Threshold
 from adomnia.privacy.events import Price
 
+# Of those that a price buys, the first is bought where nobody asks for another.
 NOISES: dict[str, type[Noise]] = {
     "laplace": DiscreteLaplace,
     "gaussian": DiscreteGaussian,
@@ -43,5 +44,4 @@ MECHANISMS: dict[str, type[Mechanism]] = {
 
 def find_noise(price: Price) -> type[Noise]:
     """The noise that a price buys: epsilon buys Laplace noise, rho buys Gaussian."""
-    (kind,) = (noise for noise in NOISES.values() if type(price) in noise.prices)
-    return kind
+    return next(noise for noise in NOISES.values() if type(price) in noise.prices)

@@ -29,7 +29,7 @@ from adomnia.privacy.amounts import DELTA_UNIT
 from adomnia.privacy.enclosures import exp_bounds, exp_up, sqrt_down
 from adomnia.privacy.events import AnyPrice, Approximate, Concentrated, Event, Pure
 from adomnia.privacy.queries import Query
-from adomnia.privacy.scans import Form, Histogram
+from adomnia.privacy.scans import Form
 from adomnia.privacy.sensitivity import Sensitivity
 
 LEAST = Fraction(1, 2**24)  # of a bound, in steps of the grid: noise of its scale is rounded to nothing
@@ -75,9 +75,9 @@ class SmoothNoise(ABC):
 
     @classmethod
     def for_query(cls, query: Query, price: AnyPrice) -> Self:
-        if not isinstance(query.aggregate, Histogram) or len(query.aggregate.shares) != 1:
+        if len(query.histogram.shares) != 1:
             raise TypeError(f"{cls.__name__} is for a Histogram with one share, got {query.aggregate}.")
-        (share,), values = query.aggregate.shares, query.aggregate.values
+        (share,), values = query.histogram.shares, query.histogram.values
         return cls(share, values, ceil(query.sensitivity().l1), prod(query.shape), price)
 
     @property

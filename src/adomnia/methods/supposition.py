@@ -21,8 +21,7 @@ from adomnia.privacy.expressions import Call, Expression, Literal
 from adomnia.privacy.keys import AnyKey, Bucket
 from adomnia.privacy.polynomials import Polynomial
 from adomnia.privacy.queries import Aggregate
-from adomnia.privacy.scans import Histogram, Total
-from adomnia.privacy.transforms.estimates import BlockEstimates
+from adomnia.privacy.scans import Total
 from adomnia.privacy.transforms.matrices import Combination
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Floats, Measure, Measured, Result, Round, Statistic
@@ -43,7 +42,7 @@ def suppose(measure: Measure, rows: int, asked: Round = ()) -> Integers:
     cuts = _find_cuts(query.keys[-1], _list_domains(asked)) if query.keys else None
     if cuts is not None:
         return _repeat(np.rint(cuts * rows / prod(query.shape[:-1])).astype(np.int64), mechanism.shape(query))
-    if isinstance(query.aggregate, BlockEstimates):
+    if query.by_block:
         return np.array(query.aggregate.suppose(prod(query.shape)), dtype=np.int64)
     inside = Fraction(rows, max(1, prod(query.shape)))
     values = np.array([round(each) for each in _sums(query.aggregate, inside)], dtype=object)
@@ -78,7 +77,7 @@ def _repeat(values: Integers, shape: tuple[int, ...]) -> Integers:
 
 def _list_domains(asked: Round) -> dict[Expression, Numbers]:
     """The grids that values were chosen from, by what they were values of."""
-    histograms = (each.query.aggregate for each in asked if isinstance(each.query.aggregate, Histogram))
+    histograms = (each.query.histogram for each in asked if each.query.form == "histogram")
     return {each.value: each.domain for each in histograms}
 
 

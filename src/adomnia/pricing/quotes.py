@@ -33,7 +33,7 @@ from adomnia.privacy.expressions import Call, Literal
 from adomnia.privacy.keys import Key
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
-from adomnia.privacy.scans import Histogram, People, Total
+from adomnia.privacy.scans import Histogram, Total
 from adomnia.privacy.transforms.estimates import BlockEstimates
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Estimate, Measure, ResultTable, Round
@@ -212,10 +212,10 @@ def _bounds(query: Query) -> str:
 
 def _why(query: Query) -> str:
     rows = query.relation.rows_per_person
-    if isinstance(query.aggregate, People):
+    if query.aggregate.of_people:
         cells = min(rows, prod(query.shape))
         return "a person counts once" if cells == 1 else f"a person counts in at most {cells} groups"
-    if isinstance(query.aggregate, BlockEstimates):
+    if query.by_block:
         return "a person is in one block, whatever rows they have, and moves its estimates alone"
     has = f"a person has at most {rows:,} row{'s' if rows > 1 else ''} here"
     if query.relation.has_blocks:
@@ -226,7 +226,7 @@ def _why(query: Query) -> str:
 def _why_of_rows(query: Query) -> str:
     """The same where each row is hidden by itself."""
     rows = query.relation.rows_per_person
-    if isinstance(query.aggregate, BlockEstimates):
+    if query.by_block:
         return "a row is in one block, and moves its estimates alone"
     counts = "a row counts once here" if rows == 1 else f"a row counts at most {rows:,} times here"
     if query.relation.has_blocks:
@@ -271,7 +271,7 @@ def _not_drawable(measure: Measure, price: AnyPrice, size: str, fix: str) -> Ref
 def _noise_size(measure: Measure) -> float:
     """How large the noise of a sum usually is, as a number and not in steps."""
     aggregate, price, sensitivity = measure.query.aggregate, measure.price, measure.query.sensitivity()
-    step = aggregate.domain.step if isinstance(aggregate, Total) else Fraction(1)
+    step = aggregate.step
     if isinstance(price, Concentrated):
         steps = sqrt_up(sensitivity.l2_squared / price.rho)
     else:

@@ -19,7 +19,7 @@ from adomnia.pricing.parts import split_price
 from adomnia.privacy.events import Price
 from adomnia.privacy.keys import key_cells
 from adomnia.privacy.queries import Query
-from adomnia.privacy.scans import Histogram, Total
+from adomnia.privacy.scans import Total
 from adomnia.privacy.transforms.matrices import Combination
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Estimate, Measure, Measured, Result, ResultTable, Statistic
@@ -152,7 +152,7 @@ def count_steps(statistic: Statistic) -> int:
 
 def _count_values(query: Query) -> int:
     """How many numbers are supposed of a query: of a histogram, one for each value that is chosen and one for all."""
-    return 1 + len(query.aggregate.shares) if isinstance(query.aggregate, Histogram) else 1
+    return 1 + len(query.histogram.shares) if query.form == "histogram" else 1
 
 
 def _drive(statistic: Statistic, price: Price, rows: int, measured: dict[Measure, Measured]) -> Result:

@@ -31,6 +31,7 @@ class Scan(ABC):
     tag: ClassVar[str]
     form: ClassVar[Form] = "cells"
     of_people: ClassVar[bool] = False  # whether it looks at whose a row is
+    different: ClassVar[bool] = False  # whether it counts what is there several times once
     clips: ClassVar[bool] = False  # whether it may be shortened person by person
     adds_up: ClassVar[bool] = False  # whether it adds up values, in integers as wide as they need
 
@@ -142,6 +143,7 @@ class People(Scan):
 
     tag: ClassVar[str] = "People"
     of_people: ClassVar[bool] = True
+    different: ClassVar[bool] = True
     person: Column | None = None
 
     @property
@@ -258,6 +260,7 @@ class DistinctValues(Scan):
     """How many different values there are, or one person has: COUNT(DISTINCT expression)."""
 
     tag: ClassVar[str] = "Different"
+    different: ClassVar[bool] = True
     value: Expression
 
     @property

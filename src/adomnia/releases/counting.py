@@ -13,7 +13,7 @@ from adomnia.distributions.margins import margin
 from adomnia.errors import Refusal
 from adomnia.mechanisms.interval import find_alpha
 from adomnia.plans.intervals import around
-from adomnia.privacy.scans import NonNull, Total
+from adomnia.privacy.scans import NonNull
 from adomnia.releases.levels import Levels
 from adomnia.releases.rows import RowCounts
 from adomnia.releases.selection import MOST_CELLS, CellGroups, Selector, Weights, spread
@@ -168,9 +168,8 @@ class _PlanReader:
         )
 
     def _find_margin(self, confidence: float, cells: int) -> float:
-        """How many standard deviations hold all of so many sums at once, however they depend on each other."""
-        tails = self._product.tails
-        return margin(tails, find_alpha(confidence, cells, "any" if tails == "laplace" else "independent"))
+        """How many standard deviations hold all of so many sums at once: all are linear functions of the noise."""
+        return margin(self._product.tails, find_alpha(confidence, cells))
 
     def _measure_pair(self, groups: CellGroups, above: Weights, below: Weights) -> NoisyPair:
         """Both sums; their covariance follows from the variance of their difference, of which noise is a sum too."""
@@ -284,8 +283,7 @@ class _PlanReader:
 
 
 def _value_of(statistic: Mean) -> Any:  # noqa: ANN401 - an expression
-    assert isinstance(statistic.query.aggregate, Total)  # noqa: S101 - as every mean
-    return statistic.query.aggregate.value
+    return statistic.query.total.value
 
 
 def _count_people(product: Product) -> float:

@@ -16,7 +16,7 @@ from adomnia.privacy.expressions import Column, call, conjuncts, map_columns, qu
 from adomnia.privacy.keys import Bucket, Key, key_cells, key_values
 from adomnia.privacy.kinds import Quantity, Text
 from adomnia.privacy.relations import Named, Private, Select, Where
-from adomnia.privacy.scans import DistinctValues, NonNull, People, Rows, Total
+from adomnia.privacy.scans import NonNull, People, Rows, Total
 from adomnia.releases.bins import find_cut
 from adomnia.releases.levels import Levels, as_numbers, is_true
 from adomnia.work import spend
@@ -124,7 +124,7 @@ class Selector:
             case Total(value=value, domain=domain):
                 return self._weigh_values(express(value), domain, name)
         fix = f"ask for COUNT, SUM or AVG of rows, or {_ELSEWHERE}"
-        name = "COUNT(DISTINCT ...)" if isinstance(aggregate, People | DistinctValues) else name
+        name = "COUNT(DISTINCT ...)" if aggregate.different else name
         raise Refusal(name, "does not follow from the counts of a release", fix, code="release_aggregate")
 
     def name_attributes(self, attributes: Sequence[int]) -> list[str]:

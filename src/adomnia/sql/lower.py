@@ -19,7 +19,6 @@ from adomnia.privacy.expressions import Expression, conjuncts
 from adomnia.privacy.keys import Bucket, Key, key_cells
 from adomnia.privacy.kinds import Text
 from adomnia.privacy.relations import Where
-from adomnia.privacy.scans import DistinctValues, People
 from adomnia.sql.around import find_layers, is_aggregated, plan_around
 from adomnia.sql.methods.calls import find_call, plan_method
 from adomnia.sql.reading.parse import parse, refuse_distinct
@@ -174,7 +173,7 @@ def _list_values(statistic: Statistic) -> Iterator[Expression]:
     for measure in next(statistic.steps(Pure(1))):
         spend(_STEPS_OF_A_MEASUREMENT)
         yield from measure.query.aggregate.expressions
-        if isinstance(measure.query.aggregate, People) and isinstance(measure.query.relation, Where):
+        if measure.query.aggregate.of_people and isinstance(measure.query.relation, Where):
             yield from conjuncts(measure.query.relation.condition)  # which may be its own
 
 
@@ -215,7 +214,7 @@ def _count_operations(term: Term) -> int:
 def _refuse_not_additive(select: exp.Select, plan: Plan) -> None:
     """Refuse several groupings of what is not added up from one to the next."""
     for statistic in plan.statistics if plan.sets else ():
-        counted = isinstance(statistic.query.aggregate, People | DistinctValues)
+        counted = statistic.query.aggregate.different
         if counted or isinstance(statistic, Quantile | PopulationQuantile | Extreme):
             why = f"has {statistic.name}{' DISTINCT' if counted else ''}, which does not add up"
             raise refusal("grouping_sets", select, why, _EACH_GROUPING, "GROUP BY with several groupings")

@@ -8,9 +8,9 @@ from adomnia.privacy.scans import NonNull, Total
 
 def plain_total(query: Query, owner: str) -> Total:
     """The sum that a query asks for, which is counted from zero."""
-    if not isinstance(query.aggregate, Total) or query.aggregate.centre:
+    if query.total.centre:
         raise ValueError(f"{owner} query must be a Total from centre 0, got {query.aggregate}.")
-    return query.aggregate
+    return query.total
 
 
 def distances_and_values(query: Query, owner: str) -> tuple[Query, Query]:

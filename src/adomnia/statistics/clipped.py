@@ -64,7 +64,7 @@ class _Way:
     @property
     def _has_squares(self) -> bool:
         """Whether squares of lengths are numbers of a size that can be counted in."""
-        step = self.aggregate.domain.step if isinstance(self.aggregate, Total) else Fraction(1)
+        step = self.aggregate.step
         return step**2 >= 1 / _LARGEST_SQUARE and (self.reach * step) ** 2 <= _LARGEST_SQUARE
 
     @property
@@ -244,7 +244,7 @@ def _profile(query: Query, reach: int) -> Query:
     It is found by comparisons, which every engine makes alike, and not by LOG2; who has nothing is at no level.
     """
     aggregate = query.aggregate
-    step = aggregate.domain.step if isinstance(aggregate, Total) else Fraction(1)
+    step = aggregate.step
     entries = _entries(query, Numbers(-reach * step, reach * step, step))
     entry = entries.columns[-1]
     rounded = step**2 * max(1, reach**2 // _SQUARES)

@@ -18,7 +18,6 @@ from adomnia.privacy.events import AnyPrice, Approximate, Composed, Price
 from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.keys import Label
 from adomnia.privacy.queries import Aggregate, Query
-from adomnia.privacy.transforms.distances import Distances
 from adomnia.statistics.products import Product
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -44,7 +43,7 @@ class Measure:
     def mechanism(self) -> Numeric:
         """The most exact one that the price buys."""
         # Guesses may be large, and none is equal to another: what scores them would be kept for nothing.
-        find = _calibrate if isinstance(self.query.aggregate, Distances) else _find_mechanism
+        find = _calibrate if self.query.recurs else _find_mechanism
         return find(self.query, self.price, self.by)
 
     @property

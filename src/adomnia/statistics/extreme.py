@@ -11,7 +11,7 @@ from adomnia.noise import Integers
 from adomnia.privacy.queries import Query
 from adomnia.statistics.contract import Estimate, Measured
 from adomnia.statistics.one_round import OneRound
-from adomnia.statistics.quantile import estimate_chosen, histogram
+from adomnia.statistics.quantile import estimate_chosen
 
 _ROUNDING = 1e-12
 
@@ -33,7 +33,7 @@ class Extreme(OneRound):
     greatest: bool
 
     def __post_init__(self) -> None:
-        if histogram(self.query).shares != (Fraction(int(self.greatest)),):
+        if self.query.histogram.shares != (Fraction(int(self.greatest)),):
             raise ValueError("Extreme must be all that its query asks for.")
 
     @property
@@ -42,7 +42,7 @@ class Extreme(OneRound):
         return "MAX" if self.greatest else "MIN"
 
     def estimate(self, *measured: Measured) -> Estimate:
-        aggregate, value, choice = histogram(self.query), measured[0].values[..., 0], measured[0].mechanism
+        aggregate, value, choice = self.query.histogram, measured[0].values[..., 0], measured[0].mechanism
         assert isinstance(choice, Quantiles)  # noqa: S101 - as it was asked for
         (target,) = choice.targets
         # Where there are few rows, values beyond the grid are as sure as there are many of them.

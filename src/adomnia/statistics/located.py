@@ -14,7 +14,6 @@ from adomnia.privacy.expressions import Expression, call
 from adomnia.privacy.keys import Bucket, Key
 from adomnia.privacy.queries import MOST_CLIPPED, Aggregate, Clip, Query
 from adomnia.privacy.relations import Relation, Where
-from adomnia.privacy.scans import Total
 from adomnia.statistics.centred import distances_and_values
 from adomnia.statistics.contract import Estimate, Measure, Measured, Round, Statistic, Steps
 from adomnia.statistics.linear import linear
@@ -74,7 +73,7 @@ class Located:
     def rehearse(self, price: Price) -> Round:
         """The distances that are longest are those from the end of the bounds."""
         distances, _ = self._distances_and_values
-        total = _total(distances)
+        total = distances.total
         farthest = replace(distances, aggregate=replace(total, centre=total.domain.grid_lower))
         return (*self._first(price), Measure(farthest, price * self.share * _REST))
 
@@ -103,7 +102,7 @@ class Located:
             return replace(
                 mean_of(near, sums, count), method="noisy sum of distances from about the mean / noisy count"
             )
-        total = _total(near)
+        total = near.total
         parts = ((sums, total.domain.step), (count, total.centre * total.domain.step))
         return linear(parts, "noisy sum of distances from about the mean + that mean x noisy count")
 
@@ -123,18 +122,13 @@ def value_of(key: Key) -> Expression:
 
 def _recentred(distances: Query, total: Measured, count: Measured) -> Query:
     """Distances from the noisy mean of all cells; from where they were, if that is all noise."""
-    aggregate = _total(distances)
+    aggregate = distances.total
     rows, blur = int(np.sum(count.values)), count.noise.interval(_CONFIDENCE).half_width * sqrt(count.values.size)
     if rows <= 2 * blur or total.noise.interval(_CONFIDENCE).half_width * _NEAR > rows * aggregate.domain.width:
         return distances
     found = aggregate.centre + round(int(total.values) / rows)
     centre = min(max(found, aggregate.domain.grid_lower), aggregate.domain.grid_upper)
     return replace(distances, aggregate=replace(aggregate, centre=centre))
-
-
-def _total(query: Query) -> Total:
-    assert isinstance(query.aggregate, Total)  # noqa: S101 - as made
-    return query.aggregate
 
 
 def locate(statistic: Statistic) -> Statistic:
@@ -144,7 +138,7 @@ def locate(statistic: Statistic) -> Statistic:
     """
     if not isinstance(statistic, Mean) and not (isinstance(statistic, Sum) and statistic.centred):
         return statistic
-    query, total = statistic.query, _total(statistic.query)
+    query, total = statistic.query, statistic.query.total
     if query.relation.rows_per_person * max(total.magnitude, total.domain.width) > MOST_CLIPPED:
         return statistic
     return Located(query, mean=isinstance(statistic, Mean))

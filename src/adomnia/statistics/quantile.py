@@ -3,17 +3,16 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import expm1, log
 from typing import ClassVar, TypeAlias, final
 
 import numpy as np
 
 from adomnia.mechanisms.brackets import Brackets
 from adomnia.mechanisms.earlier_brackets import EarlierBrackets
+from adomnia.mechanisms.interval import find_alpha
 from adomnia.noise import Integers
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Aggregate, Query
-from adomnia.privacy.scans import Histogram
 from adomnia.statistics.brackets import Bracket
 from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured
 from adomnia.statistics.one_round import OneRound
@@ -53,7 +52,7 @@ class Quantile(OneRound):
         return self.query.aggregate, self.share
 
     def estimate(self, *measured: Measured) -> Estimate:
-        aggregate, mechanism, values = histogram(self.query), measured[0].mechanism, measured[0].values
+        aggregate, mechanism, values = self.query.histogram, measured[0].mechanism, measured[0].values
         assert isinstance(mechanism, Brackets | EarlierBrackets)  # noqa: S101 - as it was asked for
         place, shape = aggregate.shares.index(self.share), values.shape[:-1]
         brackets = [Bracket.read(mechanism, each, place) for each in values.reshape(-1, values.shape[-1])]
@@ -61,7 +60,7 @@ class Quantile(OneRound):
         value = np.array([each.estimate(bought) for each in brackets], dtype=np.int64).reshape(shape)
 
         def ends(confidence: float, cells: int) -> tuple[Integers, Integers]:
-            alpha = -expm1(log(confidence) / cells)
+            alpha = find_alpha(confidence, cells)
             found = np.array([each.bounds(alpha) for each in brackets], dtype=np.int64).reshape(*shape, 2)
             # The value may lie outside where less confidence is asked for than was bought.
             return np.minimum(found[..., 0], value), np.maximum(found[..., 1], value)
@@ -110,7 +109,7 @@ class PlainQuantile(OneRound):
         return self.query.aggregate, self.share
 
     def estimate(self, *measured: Measured) -> Estimate:
-        aggregate = histogram(self.query)
+        aggregate = self.query.histogram
         value = measured[0].values[..., aggregate.shares.index(self.share)]
 
         def ends(_confidence: float, _cells: int) -> tuple[Integers, Integers]:
@@ -120,20 +119,13 @@ class PlainQuantile(OneRound):
 
 
 def _check_share(query: Query, share: Fraction) -> None:
-    if not 0 < share < 1 or share not in histogram(query).shares:
+    if not 0 < share < 1 or share not in query.histogram.shares:
         raise ValueError(f"Quantile share must be above 0, below 1 and asked for, got {share}.")
-
-
-def histogram(query: Query) -> Histogram:
-    """What a query counts, where that is values of a grid."""
-    if not isinstance(query.aggregate, Histogram):
-        raise TypeError(f"Quantile query must be a Histogram, got {query.aggregate}.")
-    return query.aggregate
 
 
 def estimate_chosen(query: Query, value: Integers, ends: Ends, method: str) -> Estimate:
     """The estimate of values chosen from a histogram, and ends of their intervals: at the bounds if beyond its grid."""
-    aggregate = histogram(query)
+    aggregate = query.histogram
     domain, kind = aggregate.domain, aggregate.value.kind
     # Each value was rounded to its grid; whole numbers are their own grid.
     rounding = 0.0 if domain.step == 1 and isinstance(kind, Quantity) and kind.whole else float(domain.step) / 2

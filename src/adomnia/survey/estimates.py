@@ -16,6 +16,7 @@ import numpy as np
 
 from adomnia.distributions.projections import project
 from adomnia.errors import Refusal
+from adomnia.mechanisms.interval import find_alpha
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -113,7 +114,7 @@ class Estimates:
         check_inference(inference)
         if not 0 < confidence < 1:
             raise ValueError(f"Estimates confidence must be > 0 and < 1, got {confidence}.")
-        alpha = (1 - confidence) / (self._statements if together else 1)
+        alpha = find_alpha(confidence, self._statements if together else 1, "any")
         find = find_data_bounds if inference == "data" else find_population_bounds
         pairs = zip(self.laws, self.supported, strict=True)
         return tuple(

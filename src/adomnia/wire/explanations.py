@@ -15,11 +15,12 @@ class NodeReply(Reply):
     """A line, and what it is made of."""
 
     text: str
+    kind: str = Field("", description="Where programs know it: rows, groups, measured, answered, expected.")
     parts: list["NodeReply"]
 
     def node(self, text: Texts) -> Node:
         """What was told of."""
-        return Node(text(self.text), tuple(part.node(text) for part in self.parts))
+        return Node(text(self.text), tuple(part.node(text) for part in self.parts), self.kind)
 
 
 class ExplanationReply(Reply):

@@ -3,8 +3,9 @@ from __future__ import annotations
 from datetime import date
 from math import inf, nan
 
-from adomnia.console.answers.cells import show_measured, show_public
+from adomnia.console.answers.cells import draw_bar, show_measured, show_public
 from adomnia.console.answers.measured import read_measured
+from adomnia.console.answers.scales import IntervalScale
 from kit.answers import key, make_answer, measured
 
 DAY = date(2024, 1, 31).toordinal() - 1
@@ -58,3 +59,24 @@ def test_keys_without_a_value_are_named_and_facts_without_one_have_no_reply():
     assert show_public(key("p_value", None, fact=True), None).word == "no reply"
     fact = show_public(key("p_value", 0.123456, fact=True), 0.123456)
     assert (fact.text, fact.exact, fact.interval) == ("0.1235", "0.123456", "")
+
+
+SCALE = IntervalScale(0.0, 100.0, ())
+
+
+def test_the_dot_is_on_the_value_and_not_in_the_middle():
+    bar = draw_bar(SCALE, 30, 10, 90)
+    assert (bar.left, bar.middle, bar.right, bar.dot) == (0.1, 0.3, 0.9, True)
+    assert (round(bar.left_half, 9), round(bar.right_half, 9)) == (0.2, 0.6)
+    assert (bar.more_left, bar.more_right, bar.beyond) == (False, False, False)
+
+
+def test_what_goes_beyond_the_axis_ends_in_an_arrow():
+    bar = draw_bar(SCALE, 30, -inf, 140)
+    assert (bar.left, bar.right, bar.more_left, bar.more_right, bar.beyond) == (0.0, 1.0, True, True, False)
+
+
+def test_of_an_interval_that_is_not_on_the_axis_only_the_arrow_is():
+    bar = draw_bar(SCALE, 500, 400, 600)
+    assert (bar.beyond, bar.more_right, bar.more_left, bar.dot) == (True, True, False, False)
+    assert draw_bar(SCALE, -5, -9, -1).beyond

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from adomnia.console.data.diagram import draw_diagram
+from adomnia.console.data.diagram import arrange_ranks, draw_diagram
 from adomnia.console.data.links import list_links
 from kit import catalogs
 from kit.catalogs import belongings, category, gather, people, plain, public
@@ -112,3 +112,27 @@ def test_tables_without_links_stand_side_by_side():
     boxes = draw_diagram(gather(tables, unit="row"), ()).boxes
     assert [box.y for box in boxes[:4]] == [boxes[0].y] * 4
     assert len({box.x for box in boxes}) == 4
+
+
+def arrange(*tables):
+    catalog = gather(tables)
+    return arrange_ranks(catalog, list_links(catalog))
+
+
+def test_tables_stand_as_far_from_people_as_their_links_are_long():
+    assert arrange(belongings("items", "visits"), belongings("visits"), people()) == [["people"], ["visits"], ["items"]]
+
+
+def test_public_tables_stand_one_step_behind_the_nearest_that_they_explain():
+    city = category("city", "a", "b")
+    visits, items = belongings("visits", "people", city), belongings("items", "visits", city)
+    assert arrange(people(), visits, items, public("cities", city)) == [["people"], ["visits"], ["items", "cities"]]
+
+
+def test_tables_stand_in_the_order_of_those_that_they_belong_to():
+    tables = [people(), belongings("a"), belongings("b"), belongings("of_b", "b"), belongings("of_a", "a")]
+    assert arrange(*tables)[2] == ["of_a", "of_b"]
+
+
+def test_what_is_linked_with_nothing_stands_side_by_side():
+    assert arrange(people(), *(public(f"p{k}", plain("x")) for k in range(5)))[0] == ["people", "p0", "p4"]

@@ -8,8 +8,13 @@ from html import unescape
 import pytest
 
 from adomnia.api.access import login_attempts
+from adomnia.api.actions.top_ups import read_top_up
+from adomnia.console.owner.budgets import TopUpForm, preview_top_up
+from adomnia.errors import Refusal
 from console.owner.visitors import EVIL, Visitor
+from kit import hospital
 from kit.house import PASSWORD
+from kit.visits import visit_as_owner
 
 MORE = {"account": "analyst:carol", "epsilon": "0.5", "reason": "second year"}
 
@@ -125,3 +130,40 @@ def test_reasons_are_shown_escaped(own_house):
     page = olga.see("/owner/ledger").text
     assert EVIL not in page
     assert "&lt;script&gt;alert(1)" in page
+
+
+@pytest.fixture
+def visit(tmp_path):
+    with hospital.curated(hospital.declare(tmp_path), [hospital.person(1)], []) as opened:
+        yield visit_as_owner(opened)
+
+
+@pytest.mark.parametrize("account", ["dataset", "analyst:alice", "analyst:bob"])
+@pytest.mark.parametrize("delta", ["", "1e-8"])
+def test_what_is_foreseen_is_what_comes(visit, account, delta):
+    form = TopUpForm(account, "2", delta, "more")
+    before = preview_top_up(visit, form)
+    more = read_top_up(visit, form.read())
+    visit.curator.ledger.top_up(more.analyst, more.reason, more.epsilon, more.delta)
+    after = preview_top_up(visit, form)
+    assert before.after == after.before
+    assert before.before != after.before
+
+
+def test_where_the_dataset_has_less_left_that_is_said(visit):
+    assert not preview_top_up(visit, TopUpForm("analyst:carol", "1", "", "more")).caution
+    assert "The dataset has less left" in preview_top_up(visit, TopUpForm("analyst:carol", "1e7", "", "more")).caution
+
+
+@pytest.mark.parametrize("account", ["", "alice", "analyst:", "analyst:dataset", "analyst:analyst:alice", "Dataset"])
+def test_an_account_is_named_as_the_page_names_it(visit, account):
+    with pytest.raises(Refusal, match="is none of this dataset's"):
+        preview_top_up(visit, TopUpForm(account, "1", "", "more"))
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta"), [("-1", ""), ("", "-1e-9"), ("", ""), ("one", ""), ("nan", ""), ("", "1")]
+)
+def test_what_is_no_amount_is_refused(visit, epsilon, delta):
+    with pytest.raises(Refusal, match="needs an amount"):
+        preview_top_up(visit, TopUpForm("analyst:alice", epsilon, delta, "more"))

@@ -5,9 +5,12 @@ from __future__ import annotations
 import pytest
 
 from adomnia.api.ledger_stamps import VERIFIED, read_stamp
+from adomnia.console.owner.overview import report_collusion, report_refusals
+from adomnia.explaining.refusal_reasons import REASONS
 from console.owner.visitors import Visitor
-from kit import house
+from kit import hospital, house
 from kit.ledgers import find_ledger
+from kit.visits import visit_as_owner
 from ledger.references import tamper
 
 
@@ -92,3 +95,49 @@ def test_verifying_needs_the_token_of_the_page_and_leads_to_pages_of_ours_alone(
     assert olga.send("/owner/ledger/verify", csrf="wrong").status_code == 403
     assert read_stamp(folder_of(own_house), VERIFIED) is None
     assert olga.send("/owner/ledger/verify", back="https://elsewhere.example").headers["location"] == "/owner"
+
+
+def test_codes_of_one_reason_are_put_together_and_the_most_frequent_is_first():
+    report = report_refusals({"budget": 4, "unknown_table": 3, "unknown_column": 2})
+    assert [(bar.says, bar.count, bar.share) for bar in report.bars] == [
+        ("table or column not known", 5, 1.0),
+        ("more than is left", 4, 0.8),
+    ]
+    assert report.bars[0].codes == "unknown_table, unknown_column"
+    assert (report.total, report.beyond, report.advice) == (9, 0, REASONS["unknown_table"])
+
+
+def test_rare_reasons_are_counted_together():
+    report = report_refusals(dict.fromkeys(REASONS, 1))
+    assert report.total == len(REASONS) == report.beyond + sum(bar.count for bar in report.bars)
+    assert len(report.bars) == 8
+
+
+def test_no_refusal_needs_no_advice():
+    assert report_refusals({}).advice is None
+
+
+@pytest.fixture
+def visit(tmp_path):
+    text = hospital.CATALOG.replace("epsilon = 1_000_000", "epsilon = 5").replace("epsilon = 100_000", "epsilon = 1")
+    with hospital.curated(hospital.declare(tmp_path, text), [hospital.person(1)], []) as opened:
+        yield visit_as_owner(opened)
+
+
+def test_coalitions_are_listed_with_their_share_and_what_they_can_learn(visit):
+    report = report_collusion(visit)
+    assert [(row.who, row.epsilon, row.share, row.chance) for row in report.rows] == [
+        ("any one analyst", "1", 0.2, "2.67 in 100"),
+        ("any 2 analysts", "2", 0.4, "6.95 in 100"),
+        ("all 3 analysts", "3", 0.6, "16.9 in 100"),
+    ]
+    assert report.meaning.says == "16.9 in 100"
+    assert not report.warning
+
+
+def test_what_was_added_to_budgets_counts_and_the_dataset_bounds_it(visit):
+    visit.curator.ledger.top_up("alice", "more", epsilon=9)
+    report = report_collusion(visit)
+    assert report.rows[0].epsilon == report.rows[-1].epsilon == "5"
+    assert report.warning
+    assert "more than the dataset has" in report.verdict

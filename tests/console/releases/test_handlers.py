@@ -5,8 +5,11 @@ from html import unescape
 
 import pytest
 
+from adomnia.console.releases.handlers import assess, draw_pairs
+from adomnia.console.releases.release_lines import open_for
+from adomnia.methods.registry import METHODS
 from adomnia.releases.archive import unpack_archive
-from console.ask.visiting import sign_in
+from console.ask.visiting import read_text, sign_in, visiting
 
 
 @pytest.fixture
@@ -46,3 +49,96 @@ def test_what_another_analyst_keeps_is_not_there(alice, publisher, part):
 
 def test_who_is_not_signed_in_sees_none(publisher):
     assert publisher.ask(None, "GET", "/releases").headers["location"].startswith("/sign-in")
+
+
+def test_every_pair_has_a_cell_and_the_title_fits_above_few(publisher):
+    with visiting(publisher) as visit:
+        drawable = draw_pairs(open_for(visit, "sexes").quality())
+    assert drawable.rows == 9
+    assert drawable.figure["kind"] == "heat"
+    assert len(drawable.figure["title"]) < 30
+
+
+def test_a_release_is_looked_at_once_and_each_has_a_report_of_its_own(publisher):
+    with visiting(publisher) as visit:
+        first, again, other = (assess(open_for(visit, name)) for name in ("sexes", "SEXES", "apart"))
+    assert first is again
+    assert (first.release, other.release) == ("sexes", "apart")
+
+
+def test_the_list_has_every_release_and_every_way_to_make_one(alice):
+    page = alice.get("/releases")
+    shown = read_text(page)
+    for name in ("sexes", "years", "nobody"):
+        assert f'href="/releases/{name}"' in page.text
+    assert "releases.mine" not in shown
+    for method in METHODS.values():
+        assert (f'href="/methods/{method.name}"' in page.text) == (method.chapter == "releases")
+    assert "What everybody reads is paid by the dataset alone" in shown
+
+
+def test_who_may_not_publish_is_told_who_can_change_that(publisher):
+    assert "publish = true" in read_text(sign_in(publisher, "bob").get("/releases"))
+
+
+def test_a_page_tells_the_guarantee_the_notes_the_columns_and_the_question(alice):
+    shown = read_text(alice.get("/releases/sexes"))
+    for said in (
+        "It was made with epsilon 1. Hidden is the presence of one person",
+        "epsilon 1, paid by the dataset",
+        "whole_count has whole numbers that are not negative",
+        "SELECT * FROM marginals((SELECT sex, city, member FROM people), ways => 2)",
+        "BergenHamarOsloTromsomissing",
+        "the first 10 of 60 rows",
+        "95% interval of n",
+    ):
+        assert said in shown, said
+
+
+def test_made_up_rows_are_said_to_be_of_nobody(alice):
+    shown = read_text(alice.get("/releases/nobody"))
+    assert "50 made-up rows" in shown
+    assert "No row is a person" in shown
+    assert "single rows mean nothing" in shown
+    assert "made-up rows" not in read_text(alice.get("/releases/sexes"))
+
+
+def test_asking_begins_with_the_counts_that_are_shown(alice):
+    page = alice.get("/releases/sexes?by=city")
+    (address,) = set(re.findall(r'href="(/ask\?[^"]*)"', page.text))
+    asked = read_text(alice.get(unescape(address)))
+    assert "SELECT city, COUNT(*) AS n FROM releases.sexes GROUP BY city" in asked
+    assert "Ask, free" in asked
+
+
+def test_an_owner_reads_what_is_published_and_is_led_to_no_page_of_analysts(publisher):
+    olga = sign_in(publisher, "olga")
+    for path in ("/releases", "/releases/sexes"):
+        page = olga.get(path)
+        assert page.status_code == 200
+        assert "/ask" not in page.text
+        assert 'href="/methods' not in page.text
+    assert olga.get("/releases/mine").status_code == 404
+
+
+def test_counts_that_cannot_be_had_are_explained_on_the_page(alice):
+    page = alice.get("/releases/apart?by=sex&and=city")
+    assert page.status_code == 200
+    assert "were not measured together" in read_text(page)
+    assert 'role="alert"' in page.text
+    assert 'role="alert"' not in alice.get("/releases/apart").text
+
+
+def test_nothing_that_is_shown_costs_anything(alice):
+    before = alice.spent()
+    for path in ("/releases", "/releases/sexes", "/releases/years", "/releases/nobody?by=city"):
+        assert alice.get(path).status_code == 200
+    assert alice.spent() == before
+
+
+def test_the_quality_of_every_pair_is_told_and_what_it_is_not_good_for(alice):
+    shown = read_text(alice.get("/releases/sexes"))
+    assert "sex \u00d7 city" in shown
+    assert "Rough cells have an error above half their count" in shown
+    assert "What it is not good for" in shown
+    assert "quality.svg" not in alice.get("/releases/years").text  # one column has no pairs

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _TITLES = {"rows": "Whose rows", "groups": "Groups", "measured": "Measured", "answered": "Answered"}
 _MEASURED = "measured"
-_ERRORS = ("error", "interval")  # what was to be expected before: what came is in the answer
+_EXPECTED = "expected"  # before: what came is in the answer
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,11 @@ class Bill:
 
 def build_bill(tree: Node, quote: Quote) -> Bill:
     """The bill of a question from its explanation, with the prices of its quote."""
-    found = {part.text: part for part in tree.parts if part.text in _TITLES}
+    found = {part.kind: part for part in tree.parts}
     sections = []
-    for text, title in _TITLES.items():
-        if text in found:
-            lines = _measured(found[text], quote) if text == _MEASURED else _lines(found[text].parts)
+    for kind, title in _TITLES.items():
+        if kind in found:
+            lines = _measured(found[kind], quote) if kind == _MEASURED else _lines(found[kind].parts)
             sections.append(BillLine(title, lines))
     return Bill(tuple(sections), show_cost(quote.event))
 
@@ -59,5 +59,4 @@ def _measured(node: Node, quote: Quote) -> tuple[BillLine, ...]:
 
 
 def _lines(nodes: tuple[Node, ...]) -> tuple[BillLine, ...]:
-    kept = (node for node in nodes if node.text.partition(":")[0] not in _ERRORS)
-    return tuple(BillLine(node.text, _lines(node.parts)) for node in kept)
+    return tuple(BillLine(node.text, _lines(node.parts)) for node in nodes if node.kind != _EXPECTED)

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from adomnia.console.answers.bars import VOID, Bar, draw_bar
 from adomnia.console.answers.digits import find_places, show_all, show_fact, show_key, show_number
 from adomnia.plans.columns import read_dates
 
 if TYPE_CHECKING:
     from adomnia.console.answers.measured import MeasuredColumn
+    from adomnia.console.answers.scales import IntervalScale
     from adomnia.plans.columns import KeyColumn
+
 
 SAYS_NOTHING, NO_REPLY, NOT_BOUGHT = "says nothing", "no reply", "not bought"
 _MISSING, _EMPTY = "NULL", "empty text"
@@ -91,3 +92,50 @@ def _say_exact(column: MeasuredColumn, place: int) -> str:
 def _day(days: float) -> str:
     (found,) = read_dates(np.array([days]))
     return "" if found is None else found.isoformat()
+
+
+@dataclass(frozen=True)
+class Bar:
+    """Shares of the axis. Where an interval goes beyond it there is an arrow, and no dot where the value does.
+
+    `void`: it says nothing. `hollow`: no difference is possible. `beyond`: no part of it is on the axis.
+    """
+
+    left: float = 0.0
+    middle: float = 0.0
+    right: float = 1.0
+    dot: bool = True
+    more_left: bool = False
+    more_right: bool = False
+    hollow: bool = False
+    void: bool = False
+    beyond: bool = False
+
+    @property
+    def left_half(self) -> float:
+        """How long the part below the value is."""
+        return max(self.middle - self.left, 0.0)
+
+    @property
+    def right_half(self) -> float:
+        """How long the part above the value is."""
+        return max(self.right - self.middle, 0.0)
+
+
+VOID = Bar(void=True, dot=False)
+
+
+def draw_bar(scale: IntervalScale, value: float, lower: float, upper: float, *, hollow: bool = False) -> Bar:
+    """The bar of a value on the axis of its column."""
+    low, high = (end if isfinite(end) else edge for end, edge in ((lower, scale.lower), (upper, scale.upper)))
+    left, right = scale.share(low), scale.share(high)
+    return Bar(
+        left=left,
+        middle=min(max(scale.share(value), left), right),
+        right=right,
+        dot=scale.lower <= value <= scale.upper,
+        more_left=lower < scale.lower,
+        more_right=upper > scale.upper,
+        hollow=hollow,
+        beyond=lower > scale.upper or upper < scale.lower,
+    )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from adomnia.console.answers.silence import find_silent
+from adomnia.console.answers.uninformative_rows import find_uninformative
 from adomnia.errors import Refusal
 from adomnia.figures.files import INSTALL, can_render, render_svg
 from adomnia.figures.spec import build_spec
@@ -58,7 +58,7 @@ def describe_chart(answer: Answer) -> Chart:
     try:
         _check_rows(answer)
         title = build_spec(_as_drawable(answer))["title"]
-        silent = [find_silent(answer, each).all() for each in answer.columns if isinstance(each, ValueColumn)]
+        silent = [find_uninformative(answer, each).all() for each in answer.columns if isinstance(each, ValueColumn)]
         if silent and all(silent):
             return Chart(problem="Every row says nothing: there is nothing to draw.")
     except Refusal as refusal:
@@ -99,7 +99,7 @@ def _as_drawable(answer: Answer) -> Drawable:
     """What is drawn of an answer: what its table shows. Rows that say nothing have no number, and counts stop at 0."""
     drawable = as_drawable(answer)
     measured = {column.name: column for column in answer.columns if isinstance(column, ValueColumn)}
-    mute = {name for name, each in measured.items() if not answer.figure and find_silent(answer, each).all()}
+    mute = {name for name, each in measured.items() if not answer.figure and find_uninformative(answer, each).all()}
     columns = tuple(
         _show(drawn, measured[drawn.name], answer) if drawn.has_intervals else drawn
         for drawn in drawable.columns
@@ -111,7 +111,7 @@ def _as_drawable(answer: Answer) -> Drawable:
 def _show(drawn: DrawnColumn, column: ValueColumn, answer: Answer) -> DrawnColumn:
     possible = column.estimate.possible
     stopped = _stop_at_zero(drawn) if possible is not None and possible[0] == 0 else drawn
-    return _silence(stopped, find_silent(answer, column))
+    return _silence(stopped, find_uninformative(answer, column))
 
 
 def _stop_at_zero(column: DrawnColumn) -> DrawnColumn:

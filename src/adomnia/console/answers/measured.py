@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from adomnia.console.answers.scales import IntervalScale, choose_scale
-from adomnia.console.answers.silence import find_silent
+from adomnia.console.answers.uninformative_rows import find_uninformative
 from adomnia.figures.described import is_intercept
 from adomnia.plans.columns import KeyColumn, ValueColumn
 
@@ -51,7 +51,7 @@ def read_measured(answer: Answer, column: ValueColumn) -> MeasuredColumn:
         silent = np.zeros(len(rows), dtype=bool)
         return MeasuredColumn(values, values, values, silent, values, values, None, whole, dates, alone=True)
     lower, upper = (np.asarray(end, dtype=np.float64).ravel()[rows] for end in estimate.interval(answer.confidence, 1))
-    silent, from_zero = find_silent(answer, column), (estimate.possible or (-inf, inf))[0] == 0
+    silent, from_zero = find_uninformative(answer, column), (estimate.possible or (-inf, inf))[0] == 0
     # Ends of counts stop at 0; an interval that is all below it shows that the noise was unusually large.
     stopped = from_zero & (upper >= 0)
     shown, shown_lower = (np.where(stopped, np.maximum(each, 0.0), each) for each in (values, lower))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +13,12 @@ from adomnia.console.budget.burn_down import draw_burn_down
 from adomnia.console.budget.debits import add_totals, from_past, from_receipt
 from adomnia.console.budget.gauges import EPSILON, build_gauge, count_units, find_currency
 from adomnia.console.budget.meaning import explain_budget
-from adomnia.console.budget.prices_ahead import list_prices
 from adomnia.console.frame import show
 from adomnia.console.history.index import histories_of
 from adomnia.console.rendering import Page
-from adomnia.privacy.amounts import EPSILON_UNIT
+from adomnia.errors import Refusal
+from adomnia.pricing.policies import terms
+from adomnia.privacy.amounts import EPSILON_UNIT, show_down, show_up
 from adomnia.work import spend
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from adomnia.console.budget.gauges import Currency
     from adomnia.console.history.index import History
     from adomnia.privacy.filters import Filter, Spent
+
 
 _PRIORS = (1, 10, 50)
 _USUAL_PRIOR = 10
@@ -97,3 +100,35 @@ def _read_prior(text: str) -> int:
     """So many in 100, from 1 to 99; whatever is none is the usual one."""
     number = int(text) if text.isascii() and text.isdigit() and len(text) <= 2 else 0
     return number or _USUAL_PRIOR
+
+
+_MOST = 12
+
+
+@dataclass(frozen=True)
+class PriceAhead:
+    """The price of the k-th question from now, as a share of the next one's too, and what is left after it."""
+
+    number: int
+    price: str
+    share: float
+    left: str
+
+
+def list_prices(policy: Policy, account: Filter) -> list[PriceAhead]:
+    """The next prices that the policy sets; none where the analyst names them, or nothing is left."""
+    prices: list[PriceAhead] = []
+    first = terms(policy, account).price
+    while first is not None and len(prices) < _MOST:
+        price = terms(policy, account).price
+        if price is None:
+            break
+        try:
+            account = account.after(price)
+        except Refusal:  # rounding left less than a whole price
+            break
+        share = float(price.epsilon / first.epsilon)
+        left = account.left()
+        rest = f"ε {show_down(left.epsilon)}" if account.branches().epsilon else f"ρ {show_down(left.rho)}"
+        prices.append(PriceAhead(len(prices) + 1, show_up(price.epsilon), share, rest))
+    return prices

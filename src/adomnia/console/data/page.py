@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import islice
+from itertools import islice, pairwise
+from math import ceil, log
 from typing import TYPE_CHECKING
 
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
 
 from adomnia.api.actions.tables import list_sources, open_view
 from adomnia.console.data.columns import describe_columns
-from adomnia.console.data.contributions import describe_moves, view_profile
 from adomnia.console.data.diagram import draw_diagram
 from adomnia.console.data.examples import examples_of, joined_examples, list_examples
 from adomnia.console.data.joins import find_joins, offer_joins
@@ -26,7 +26,7 @@ from adomnia.console.rendering import Page
 from adomnia.errors import Refusal
 from adomnia.explaining.sql_text import quote_identifier
 from adomnia.pricing.policies import sets_price
-from adomnia.privacy.amounts import show_down
+from adomnia.privacy.amounts import show_down, show_up
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,9 +34,11 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from adomnia.api.requests import Visit
-    from adomnia.catalog.model import Analyst, Catalog, Table, View
+    from adomnia.catalog.model import Analyst, Catalog, Profile, Table, View
     from adomnia.console.data.examples import Example
     from adomnia.console.data.rows import ShownRows
+    from adomnia.privacy.units import Unit
+
 
 _AMOUNTS = tuple(Fraction(digit, 10**power) for power in range(1, 13) for digit in (5, 2, 1))
 _LARGEST_AMOUNT, _PART = Fraction(1, 4), 10  # an example costs at most a tenth of what there was
@@ -149,3 +151,53 @@ def choose_amount(analyst: Analyst) -> str:
         return ""
     most = min(_LARGEST_AMOUNT, analyst.budget.epsilon / _PART, analyst.policy.ceiling or _LARGEST_AMOUNT)
     return show_down(next((amount for amount in _AMOUNTS if amount <= most), _AMOUNTS[-1]))
+
+
+_MISSED = 20  # 19 times in 20 the exact number is within the margin
+
+
+@dataclass(frozen=True)
+class ProfileBar:
+    """About so many people have so many rows."""
+
+    rows: str
+    people: int
+    share: float  # of the longest bar
+
+
+@dataclass(frozen=True)
+class ProfileView:
+    """A profile: its bars, how far each may be off, and what it cost."""
+
+    bars: tuple[ProfileBar, ...]
+    margin: int
+    epsilon: str
+
+
+def describe_moves(table: Table, unit: Unit) -> str:
+    """How often one person counts, or one row where each is hidden by itself, in words."""
+    if not unit.table:
+        return "One row counts once: it moves COUNT(*) by at most 1."
+    times = "once" if table.rows_per_person == 1 else f"{table.rows_per_person:,} times"
+    says = f"One person counts at most {times}: they move COUNT(*) by at most {table.rows_per_person:,}."
+    return says if table.profile_epsilon is None else f"{says} Each question takes the number that suits its price."
+
+
+def view_profile(profile: Profile | None) -> ProfileView | None:
+    """The profile as bars. Noise may make a number negative, shown as 0; empty bins at the end are left out."""
+    if profile is None:
+        return None
+    # The noise is Laplace of scale 1 / epsilon: beyond log(20) times that it is once in twenty.
+    margin = ceil(log(_MISSED) / profile.epsilon)
+    people = [max(0, number) for number in profile.people]
+    last = max((place for place, number in enumerate(people) if number > margin), default=0)
+    largest = max(people[: last + 1]) or 1
+    bars = (
+        ProfileBar(_range(above, most), number, number / largest)
+        for (above, most), number in zip(pairwise(profile.edges), people[: last + 1], strict=False)
+    )
+    return ProfileView(tuple(bars), margin, show_up(profile.epsilon))
+
+
+def _range(above: int, most: int) -> str:
+    return f"{most:,}" if most == above + 1 else f"{above + 1:,} to {most:,}"

@@ -20,7 +20,6 @@ from adomnia.console.methods.keeping import (
     price_keeping,
     read_keeping,
 )
-from adomnia.console.methods.pictures import describe_picture
 from adomnia.console.methods.problems import BadField
 from adomnia.console.methods.writing import write_question, write_rows
 from adomnia.console.rendering import Page
@@ -28,12 +27,15 @@ from adomnia.errors import Refusal
 from adomnia.messages.fixes import ADD_DELTA
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from adomnia.api.requests import Visit
     from adomnia.catalog.model import Catalog
     from adomnia.console.ask.pricing import PriceView
     from adomnia.console.methods.naming import Fields
     from adomnia.console.methods.writing import Written
     from adomnia.methods.contract import Frame, Method
+
 
 _ABOVE = ""  # the field of what is wrong with none in particular
 _ROWS = ("table", "where", "select")
@@ -168,3 +170,25 @@ def _is_first(field: FormField, problem: Refusal | None) -> bool:
 
 def _count(chapters: tuple[Any, ...]) -> int:
     return sum(len(chapter.methods) for chapter in chapters)
+
+
+# The first whose columns a table has: the columns, the kind of picture that methods name, and what one sees.
+PICTURES: tuple[tuple[frozenset[str], str, str], ...] = (
+    (frozenset({"x_from", "x_to", "count"}), "bars", "a bar for each bin, with its interval"),
+    (frozenset({"x_from", "x_to"}), "line", "a curve within a band that holds it"),
+    (frozenset({"value", "count"}), "bars", "a bar for each value, with its interval"),
+    (frozenset({"column", "other"}), "heat", "a grid of all pairs, darker where the value is larger"),
+    (frozenset({"row", "column"}), "heat", "a grid of all pairs, darker where there are more rows"),
+    (frozenset({"x", "mean"}), "line", "a curve within a band that holds it"),
+    (frozenset({"x", "estimate"}), "steps", "a curve that rises in steps, within its band"),
+    (frozenset({"time", "survival"}), "steps", "a curve that falls in steps, within its band"),
+    (frozenset({"group", "observed"}), "points", "a point for each group, with its interval"),
+    (frozenset({"term", "estimate"}), "points", "a point for each term, with its interval"),
+    (frozenset({"estimate"}), "points", "a point for each estimate, with its interval"),
+    (frozenset({"mean"}), "points", "a point for each mean, with its interval"),
+)
+
+
+def describe_picture(returns: Mapping[str, str]) -> str:
+    """What is drawn of a table with these columns; empty where nothing can be said before."""
+    return next((says for columns, _, says in PICTURES if columns <= returns.keys()), "")

@@ -2,32 +2,43 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
 from starlette.responses import Response
 
-from adomnia.api.actions.releases import pack_archive
+from adomnia.api.actions.releases import list_keys, list_own_notes, pack_archive
 from adomnia.api.bodies import malformed_request
 from adomnia.api.free_work import ask_free
 from adomnia.api.replies import EncodedReply, PiecewiseResponse, encode_within
 from adomnia.api.reply_cache import CachedReply, ReplyKey
 from adomnia.api.requests import services_of
-from adomnia.console.answers.drawing import STYLES, SVG, draw, draw_drawable
+from adomnia.console.answers.drawing import STYLES, SVG, Chart, describe_chart, describe_drawable, draw, draw_drawable
 from adomnia.console.answers.pages import figures_of
+from adomnia.console.answers.view import build_answer_view
+from adomnia.console.data.columns import ValueList, list_values
+from adomnia.console.data.rows import show_table
 from adomnia.console.frame import show
-from adomnia.console.releases.counts import count_by, read_keys
-from adomnia.console.releases.page import build_list_page, build_release_page
-from adomnia.console.releases.pairs import assess, draw_pairs
-from adomnia.console.releases.release_lines import open_for
+from adomnia.console.paying import address_of_question
+from adomnia.console.releases.counts import FIRST, SECOND, count_by, read_keys
+from adomnia.console.releases.release_lines import EVERYBODY, address_of_release, list_lines, open_for
+from adomnia.console.rendering import Page
 from adomnia.errors import Refusal
+from adomnia.methods.registry import METHODS
 from adomnia.wire.releases import ZIP
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from adomnia.api.requests import Visit
+    from adomnia.console.releases.counts import ReleaseCount
+    from adomnia.figures.columns import Drawable
+    from adomnia.releases.quality_report import Quality
     from adomnia.session.askable import AskableRelease
+    from adomnia.statistics.products import Attribute
 
 
 _LONGEST = 1000  # characters of an address that a picture is known by
@@ -101,3 +112,122 @@ async def archive(name: str, request: Request) -> Response:
         return found
     reply, called = found
     return PiecewiseResponse(reply, {"Content-Disposition": f'attachment; filename="{called}.zip"'})
+
+
+_WORDS = {"text": "text", "boolean": "true or false", "integer": "whole number", "number": "number", "date": "day"}
+_MISSING = "missing"
+
+
+@dataclass(frozen=True)
+class ColumnLine:
+    """A column of the people that a release stands for; `ranges` is how many its values are put into, if they are."""
+
+    name: str
+    holds: str
+    ranges: int
+    values: ValueList
+
+
+def build_list_page(visit: Visit) -> Page:
+    """All releases that the visitor may read, and how one is made."""
+    makers = [method for method in METHODS.values() if method.chapter == "releases"]
+    analyst = visit.catalog.analyst(visit.visitor.name) if visit.is_analyst else None
+    filling = {
+        "lines": list_lines(visit),
+        "methods": makers,
+        "asks": visit.is_analyst,
+        "publishes": analyst is not None and analyst.publish,
+    }
+    return Page("releases.html", filling)
+
+
+def build_release_page(visit: Visit, name: str, asked: Mapping[str, str]) -> Page:
+    """One release, with its counts by the columns that the address names."""
+    release = open_for(visit, name)
+    counts, quality = count_by(release, read_keys(release, asked)), assess(release)
+    filling = {
+        "release": release,
+        "about": release.about,
+        "readers": "you alone" if release.facts.private else EVERYBODY,
+        "columns": tuple(map(_describe_column, release.product.attributes)),
+        "keys": list_keys(release),
+        "chosen": counts.keys,
+        "fields": (FIRST, SECOND),
+        "problem": counts.problem,
+        "view": None if counts.answer is None else build_answer_view(counts.answer, counts.sql),
+        "said": () if counts.answer is None else list_own_notes(release, counts.answer),
+        "chart": _find_chart(release, counts),
+        "quality": quality,
+        "pairs": _find_pairs(release, quality),
+        "is_rows": release.product.rows is not None,
+        "rows": show_table(release.table),
+        "ask": address_of_question(counts.sql) if visit.is_analyst else "",
+        "asks": visit.is_analyst,
+        "archive": address_of_release(release.name, "/archive"),
+        "here": address_of_release(release.name),
+        "known_method": release.facts.mechanism in METHODS,
+    }
+    return Page("release.html", filling)
+
+
+def _describe_column(attribute: Attribute) -> ColumnLine:
+    levels = tuple(_MISSING if level is None else _show_level(level) for level in attribute.levels)
+    ranges = max(0, len(attribute.edges) - 1)
+    return ColumnLine(attribute.name, _WORDS[attribute.sort], ranges, list_values(levels))
+
+
+def _show_level(level: Any) -> str:  # noqa: ANN401 - any value that a column may have
+    return str(level).lower() if isinstance(level, bool) else str(level)
+
+
+def _find_chart(release: AskableRelease, counts: ReleaseCount) -> Chart:
+    drawable = counts.drawable
+    if drawable is None or not len(drawable):
+        return Chart()
+    named = dict(zip((FIRST, SECOND), counts.keys, strict=False))
+    return _add_addresses(describe_chart(drawable), release, "/figure.svg", named)
+
+
+def _find_pairs(release: AskableRelease, quality: Quality) -> Chart:
+    """The picture of all pairs of columns, where there are pairs."""
+    if len(quality.columns) == 1:
+        return Chart()
+    return _add_addresses(describe_drawable(draw_pairs(quality)), release, "/quality.svg", {})
+
+
+def _add_addresses(chart: Chart, release: AskableRelease, file: str, named: Mapping[str, str]) -> Chart:
+    if chart.problem:
+        return chart
+    addresses = {
+        (theme, size): address_of_release(release.name, f"{file}?{urlencode({**named, 'theme': theme, 'size': size})}")
+        for theme, size in STYLES
+    }
+    return replace(chart, addresses=addresses)
+
+
+_KEPT = 8  # releases: to look at all pairs of a large one takes a while
+_TITLE = "Of 100 rows, in another cell"  # short: the picture of few columns is narrow
+
+
+def assess(release: AskableRelease) -> Quality:
+    """How good a release is; computed once, because it never changes."""
+    return _assess(_Assessed(str(release.facts.receipt), release))
+
+
+@dataclass(frozen=True)
+class _Assessed:
+    """A release, which is known by its receipt."""
+
+    receipt: str
+    release: AskableRelease = field(compare=False)
+
+
+@lru_cache(maxsize=_KEPT)
+def _assess(known: _Assessed) -> Quality:
+    return known.release.quality()
+
+
+def draw_pairs(quality: Quality) -> Drawable:
+    """What is drawn, under a title that has room above it."""
+    drawable = quality.as_drawable()
+    return replace(drawable, figure={**drawable.figure, "title": _TITLE})

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from adomnia.mechanisms.interval import find_alpha
 from adomnia.messages.notes import Note, NoteTemplate, define_note
 from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import BY, INFERENCE, Arguments, Frame, Method
@@ -221,7 +222,9 @@ class _Tests:
     def interval(self, confidence: float, cells: int) -> Bounds:
         from scipy.special import stdtrit
 
-        below, above = self._scores.interval(float(stdtrit(self.fit.freedom, 1 - (1 - confidence) / (2 * cells))))
+        below, above = self._scores.interval(
+            float(stdtrit(self.fit.freedom, 1 - find_alpha(confidence, cells, "any") / 2))
+        )
         return bound_known(self.fit.coefficients, below, above)
 
     @cached_property

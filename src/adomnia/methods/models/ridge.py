@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.mechanisms.interval import find_alpha
 from adomnia.messages.notes import NoteTemplate, define_note
 from adomnia.methods.contract import BY, Arguments, Frame, Method, Parameter
 from adomnia.methods.models.lm import NO_REPLY, bound_known, describe_model
@@ -47,7 +48,7 @@ class Ridge(Regression):
         def interval(confidence: float, cells: int) -> Bounds:
             from scipy.special import ndtri
 
-            reach = float(ndtri(1 - (1 - confidence) / (2 * cells))) * errors
+            reach = float(ndtri(1 - find_alpha(confidence, cells, "any") / 2)) * errors
             return bound_known(fit.coefficients, -reach, reach)
 
         return ResultTable(

@@ -22,7 +22,9 @@ class Transform(ABC):
     tag: ClassVar[str]
     form: ClassVar[Form] = "cells"
     of_people: ClassVar[bool] = False
+    different: ClassVar[bool] = False
     clips: ClassVar[bool] = False
+    adds_up: ClassVar[bool] = False
     by_block: ClassVar[bool] = False  # whether a person is in one block of the scan, whose cell may become any other
     recurs: ClassVar[bool] = False  # whether later rounds compute others from the same scans
 

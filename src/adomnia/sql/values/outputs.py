@@ -8,7 +8,6 @@ from sqlglot import exp
 from adomnia.plans.formulas import Order, Term
 from adomnia.plans.plan import Output
 from adomnia.privacy.keys import Key
-from adomnia.privacy.scans import People
 from adomnia.sql.reading.refusals import check_name, refusal
 from adomnia.sql.values.aggregates import AGGREGATES
 from adomnia.sql.values.group_keys import output_index
@@ -114,7 +113,7 @@ def _check_alias(selected: exp.Alias, taken: set[str]) -> None:
 
 
 def _default_name(node: exp.Expr, source: Key | Term) -> str:
-    if isinstance(source, Count) and isinstance(source.query.aggregate, People) and type(node) in AGGREGATES:
+    if isinstance(source, Count) and source.query.aggregate.of_people and type(node) in AGGREGATES:
         return f"{AGGREGATES[type(node)].name.lower()}_people"
     return default_name(node)
 

@@ -63,19 +63,19 @@ def merge_quantiles(select: exp.Select, plan: Plan) -> Plan:
     for term in plan.terms:
         parts = dict.fromkeys(statistics_of(term))
         for query in (part.query for part in parts):
-            if isinstance(query.aggregate, Histogram):
+            if query.form == "histogram":
                 alone = _without_shares(query)
-                shares[alone].update(query.aggregate.shares)
+                shares[alone].update(query.histogram.shares)
                 crowd[alone] = max(crowd[alone], len(parts))
     _refuse_many(select, shares, prod(len(key_cells(key)) for key in plan.keys))
 
     def together(statistic: Statistic) -> Statistic:
         query = statistic.query
-        if not isinstance(query.aggregate, Histogram):
+        if query.form != "histogram":
             return statistic
-        alone = _without_shares(query)
-        sure = query.aggregate.confidence and 1 - (1 - query.aggregate.confidence) / crowd[alone]
-        aggregate = replace(query.aggregate, shares=tuple(sorted(shares[alone])), confidence=sure)
+        alone, asked = _without_shares(query), query.histogram
+        sure = asked.confidence and 1 - (1 - asked.confidence) / crowd[alone]
+        aggregate = replace(asked, shares=tuple(sorted(shares[alone])), confidence=sure)
         return replace(statistic, query=replace(query, aggregate=aggregate))  # type: ignore[type-var]  # a dataclass
 
     return plan.with_statistics(together) if shares else plan
@@ -83,9 +83,8 @@ def merge_quantiles(select: exp.Select, plan: Plan) -> Plan:
 
 def _without_shares(query: Query) -> Query:
     """A query without its shares, which quantiles of one value have in common; an extreme keeps its own."""
-    assert isinstance(query.aggregate, Histogram)  # noqa: S101 - nothing else comes here
-    shares = query.aggregate.shares
-    return replace(query, aggregate=replace(query.aggregate, shares=() if 0 < shares[0] < 1 else shares))
+    shares = query.histogram.shares
+    return replace(query, aggregate=replace(query.histogram, shares=() if 0 < shares[0] < 1 else shares))
 
 
 def _refuse_many(select: exp.Select, shares: dict[Query, set[Fraction]], cells: int) -> None:

@@ -16,7 +16,7 @@ from adomnia.privacy.queries import Aggregate, Query
 from adomnia.statistics.brackets import Bracket
 from adomnia.statistics.contract import Estimate, Measured
 from adomnia.statistics.one_round import OneRound
-from adomnia.statistics.quantile import estimate_chosen, histogram
+from adomnia.statistics.quantile import estimate_chosen
 
 # How far from a quantile rows are counted, as parts of the farthest there can be: samples of 100 rows to a million have
 # one of these a little farther off than sampling moves a rank.
@@ -43,7 +43,7 @@ class PopulationQuantile(OneRound):
     share: Fraction
 
     def __post_init__(self) -> None:
-        shares = histogram(self.query).shares
+        shares = self.query.histogram.shares
         if self.share not in shares or len(shares) == 1:
             raise ValueError(f"PopulationQuantile share must be asked for among others, got {self.share} of {shares}.")
 
@@ -52,7 +52,7 @@ class PopulationQuantile(OneRound):
         return self.query.aggregate, self.share
 
     def estimate(self, *measured: Measured) -> Estimate:
-        aggregate, mechanism, values = histogram(self.query), measured[0].mechanism, measured[0].values
+        aggregate, mechanism, values = self.query.histogram, measured[0].mechanism, measured[0].values
         assert isinstance(mechanism, Brackets | EarlierBrackets)  # noqa: S101 - as it was asked for
         shape = values.shape[:-1]
         brackets = [self._read(mechanism, each) for each in values.reshape(-1, values.shape[-1])]
@@ -96,4 +96,4 @@ def with_ladder(query: Query, share: Fraction) -> Query:
     steps = [Fraction(max(1, round(part * reach * FINEST_SHARE)), FINEST_SHARE) for part in _LADDER]
     shares = {share, *(share - step for step in steps), *(share + step for step in steps)}
     inside = tuple(sorted(each for each in shares if 0 < each < 1))
-    return replace(query, aggregate=replace(histogram(query), shares=inside))
+    return replace(query, aggregate=replace(query.histogram, shares=inside))

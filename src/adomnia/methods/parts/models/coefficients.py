@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.mechanisms.interval import find_alpha
 from adomnia.messages.notes import Note, NoteTemplate, define_note
 from adomnia.methods.contract import Parameter
 from adomnia.methods.parts.models.design import Design
@@ -97,7 +98,7 @@ class Coefficients:
     def _bound(self, confidence: float, cells: int) -> Bounds:
         from scipy.special import ndtri
 
-        width = self.errors * float(-ndtri((1 - confidence) / (2 * cells)))
+        width = self.errors * float(-ndtri(find_alpha(confidence, cells, "any") / 2))
         return (
             np.where(self.told, self.values - width, -np.inf),
             np.where(self.told, self.values + width, np.inf),

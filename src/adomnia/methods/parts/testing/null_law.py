@@ -51,11 +51,11 @@ class NullLaw:
 
     def distance(self, confidence: float, cells: int = 1) -> float:
         """How far from zero it is at most, with that confidence in each of so many cells together."""
-        failure = min(1.0, max((1 - confidence) / max(1, cells), 1e-300))
+        alpha = max((1 - confidence) / max(1, cells), 1e-300)
         least = _TAIL / len(self._sizes)
-        if failure >= least:
-            return float(np.quantile(self._sizes, 1 - failure))
-        return float(np.quantile(self._sizes, 1 - least)) * log(failure) / log(least)
+        if alpha >= least:
+            return float(np.quantile(self._sizes, 1 - alpha))
+        return float(np.quantile(self._sizes, 1 - least)) * log(alpha) / log(least)
 
     @cached_property
     def _sizes(self) -> Floats:

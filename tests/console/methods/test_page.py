@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from adomnia.console.methods.pictures import PICTURES, describe_picture
+from adomnia.console.methods.page import PICTURES, describe_picture
 from adomnia.methods.registry import METHODS
 from adomnia.pricing.deltas import with_delta
 from adomnia.privacy.events import Pure

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from math import inf, nan
 
-from adomnia.console.answers.silence import find_silent
+from adomnia.console.answers.uninformative_rows import find_uninformative
 from kit.answers import make_answer, measured
 
 FULL = (0.0, 250.0, 500.0)
@@ -10,7 +10,7 @@ FULL = (0.0, 250.0, 500.0)
 
 def silent(*ends, **facts):
     column = measured("m", *ends, **facts)
-    return find_silent(make_answer(column), column).tolist()
+    return find_uninformative(make_answer(column), column).tolist()
 
 
 def test_an_interval_that_is_all_that_is_possible_says_nothing():

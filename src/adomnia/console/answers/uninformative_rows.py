@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from adomnia.session.answer import Answer
 
 
-def find_silent(answer: Answer, column: ValueColumn) -> NDArray[np.bool_]:
+def find_uninformative(answer: Answer, column: ValueColumn) -> NDArray[np.bool_]:
     """A flag for each row of the answer; what has no value at all is not among them."""
     lowest, highest = column.estimate.possible or (-inf, inf)
     lower, upper = column.estimate.interval(answer.confidence, 1)
