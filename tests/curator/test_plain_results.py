@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from adomnia.plans.columns import KeyColumn, build_columns
-from adomnia.plans.finish import finish
+from adomnia.plans.columns import KeyColumn, build_columns, finish
 from adomnia.sql.lower import lower
 from adomnia.statistics.contract import Estimate, Measured
 from adomnia.statistics.summed import add_up

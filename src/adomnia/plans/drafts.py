@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from adomnia.plans.columns import KeyColumn, ValueColumn, build_columns
-from adomnia.plans.finish import find_table, finish
+from adomnia.plans.columns import KeyColumn, ValueColumn, build_columns, find_table, finish
 from adomnia.plans.plan import DistinctRows
 
 if TYPE_CHECKING:

@@ -6,25 +6,89 @@ data, and none changes what an answer means: only how it is measured.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import prod
+from math import inf, log, prod
 from typing import TypeAlias
 
 from adomnia.catalog.model import Catalog
 from adomnia.methods.analysis import Analysis
-from adomnia.plans.formulas import Formula, WindowFunction, statistics_of
+from adomnia.plans.formulas import Formula, Term, WindowFunction, statistics_of
 from adomnia.plans.plan import Plan
 from adomnia.pricing.caps import apply_caps
 from adomnia.pricing.effort import apply_effort
-from adomnia.pricing.parts import apply_weights
+from adomnia.pricing.parts import apply_weights, split_together, weigh_starts
 from adomnia.pricing.questions import PlannedQuestion
-from adomnia.pricing.ways import MOST_COMPARED, choose_ways, error_together, with_ways
+from adomnia.pricing.simulated import Simulated
 from adomnia.privacy.events import Price, Pure
 from adomnia.privacy.keys import MOST_CELLS, is_open
 from adomnia.statistics.contract import Statistic
 from adomnia.statistics.joint import find_joint
 from adomnia.statistics.population.quantile import EarlierPopulationQuantile, PopulationQuantile
 from adomnia.statistics.quantile import EarlierQuantile, Quantile
-from adomnia.statistics.rewrites import find_counted, part_by
+from adomnia.statistics.rewrites import alternatives, find_counted, part_by
+
+MOST_COMPARED = 200  # a second of the processor's time
+_CONFIDENCE = 0.95
+_SMALLEST = 1e-300  # an error of none, or without bound, is one of this or of its reciprocal
+
+
+def choose_estimators(drafts: Sequence[PlannedQuestion], price: Price, _catalog: Catalog) -> list[PlannedQuestion]:
+    """Rule: each sum is measured the way that has the smallest error."""
+    plans = with_estimators([each.plan for each in drafts], price)
+    return [replace(each, plan=plan) for each, plan in zip(drafts, plans, strict=True)]
+
+
+def with_estimators(plans: Sequence[Plan], price: Price) -> list[Plan]:
+    """The same plans, each sum the way that has the smallest error to expect when one price pays for all of them.
+
+    Comparing takes as long as there are sums times terms: where they are too many, each sum is measured itself.
+    """
+    chosen = list(plans)
+    others = [
+        (place, each, other)
+        for place, plan in enumerate(plans)
+        for each in plan.statistics
+        for other in alternatives(each)
+    ]
+    if len(others) * sum(len(plan.terms) for plan in plans) > MOST_COMPARED:
+        return chosen
+    for place, statistic, other in others:
+        if _is_shared(other, chosen):
+            chosen = _better(chosen, place, statistic, other, price)
+    return chosen
+
+
+def _is_shared(other: Statistic, plans: list[Plan]) -> bool:
+    """Whether something that the statistic could be put together from is measured anyway."""
+    measured = {query for plan in plans for query, _ in weigh_starts(plan)}
+    return any(query in measured for query in other.queries)
+
+
+def _better(plans: list[Plan], place: int, statistic: Statistic, other: Statistic, price: Price) -> list[Plan]:
+    changed = plans[place].with_statistics(lambda each: other if each == statistic else each)
+    swapped = [*plans[:place], changed, *plans[place + 1 :]]
+    # Where it is an output by itself and nothing is weighted, it is always better (docs/decisions/0012).
+    if not any(plan.weights or any(_is_within(statistic, term) for term in plan.terms) for plan in plans):
+        return swapped
+    return swapped if error_together(swapped, price) < error_together(plans, price) else plans
+
+
+def _is_within(statistic: Statistic, term: Term) -> bool:
+    return isinstance(term, Formula | WindowFunction) and statistic in statistics_of(term)
+
+
+def error_together(plans: Sequence[Plan], price: Price) -> float:
+    """How large the errors to expect of all outputs are, by the logarithm of their product."""
+    return sum(_errors(plan, part) for plan, part in zip(plans, split_together(plans, price), strict=True))
+
+
+def _errors(plan: Plan, price: Price) -> float:
+    supposed = Simulated(plan, price)
+    try:
+        errors = [supposed.error(term, _CONFIDENCE) for term in plan.terms]
+    except ValueError:  # no noise can be drawn for so little, which is refused later
+        return inf
+    return sum(log(min(max(error, _SMALLEST), 1 / _SMALLEST)) for error in errors)
+
 
 Rule: TypeAlias = Callable[[Sequence[PlannedQuestion], Price, Catalog], list[PlannedQuestion]]
 _SINGLE = ("COUNT", "SUM")  # that have one noise where they are measured by themselves
@@ -49,21 +113,23 @@ class Rules:
         return self.priced[: self.priced.index(apply_caps)]
 
 
-def suit_methods(drafts: Sequence[PlannedQuestion], price: Price, _catalog: Catalog) -> list[PlannedQuestion]:
+def specialize_methods(drafts: Sequence[PlannedQuestion], price: Price, _catalog: Catalog) -> list[PlannedQuestion]:
     """Rule: every analysis is the one that has the least noise for the kind of its price, Laplace's or Gauss's."""
-    return _suit(drafts, lambda each: each.suit(price))
+    return _specialize(drafts, lambda each: each.specialize_for(price))
 
 
-def suit_methods_as_before(drafts: Sequence[PlannedQuestion], price: Price, _catalog: Catalog) -> list[PlannedQuestion]:
+def specialize_methods_as_before(
+    drafts: Sequence[PlannedQuestion], price: Price, _catalog: Catalog
+) -> list[PlannedQuestion]:
     """Rule: every analysis is the one that suited the price in version 0.1.0."""
-    return _suit(drafts, lambda each: each.suit_before(price))
+    return _specialize(drafts, lambda each: each.specialize_as_before(price))
 
 
-def _suit(drafts: Sequence[PlannedQuestion], choose: Callable[[Analysis], Analysis]) -> list[PlannedQuestion]:
-    def suit(statistic: Statistic) -> Statistic:
+def _specialize(drafts: Sequence[PlannedQuestion], choose: Callable[[Analysis], Analysis]) -> list[PlannedQuestion]:
+    def specialize_for(statistic: Statistic) -> Statistic:
         return choose(statistic) if isinstance(statistic, Analysis) else statistic
 
-    suited = [each.plan.with_statistics(suit) if each.plan.view is not None else each.plan for each in drafts]
+    suited = [each.plan.with_statistics(specialize_for) if each.plan.view is not None else each.plan for each in drafts]
     return [replace(each, plan=plan) for each, plan in zip(drafts, suited, strict=True)]
 
 
@@ -143,7 +209,7 @@ def _are_divided(plans: Sequence[Plan], joint: Sequence[Plan]) -> bool:
 def _is_better(joint: Sequence[Plan], plans: Sequence[Plan], price: Price) -> bool:
     if sum(len(plan.terms) for plan in plans) > MOST_COMPARED:
         return True
-    return error_together(joint, price) < error_together(with_ways(plans, price), price)
+    return error_together(joint, price) < error_together(with_estimators(plans, price), price)
 
 
 def keep_quantiles(drafts: Sequence[PlannedQuestion], _price: Price, _catalog: Catalog) -> list[PlannedQuestion]:
@@ -166,25 +232,25 @@ def _earlier(statistic: Statistic) -> Statistic:
 
 
 CURRENT = Rules(
-    priced=(apply_weights, join_sums, suit_methods, apply_caps, choose_ways, join_counts, apply_effort),
-    before_error=(join_sums, apply_caps, choose_ways),
+    priced=(apply_weights, join_sums, specialize_methods, apply_caps, choose_estimators, join_counts, apply_effort),
+    before_error=(join_sums, apply_caps, choose_estimators),
     after_error=(apply_effort,),
-    without_price=(apply_weights, join_sums, suit_methods, choose_ways, join_counts),
+    without_price=(apply_weights, join_sums, specialize_methods, choose_estimators, join_counts),
 )
 
 
 # As answers of earlier versions were measured, which are given again as they are stored: the last first.
 SECOND = Rules(
-    priced=(keep_quantiles, apply_weights, join_sums, suit_methods_as_before, *CURRENT.priced[3:]),
+    priced=(keep_quantiles, apply_weights, join_sums, specialize_methods_as_before, *CURRENT.priced[3:]),
     before_error=(keep_quantiles, *CURRENT.before_error),
     after_error=CURRENT.after_error,
-    without_price=(keep_quantiles, apply_weights, join_sums, suit_methods_as_before, *CURRENT.without_price[3:]),
+    without_price=(keep_quantiles, apply_weights, join_sums, specialize_methods_as_before, *CURRENT.without_price[3:]),
 )
 FIRST = Rules(
-    priced=(keep_quantiles, apply_weights, apply_caps, choose_ways, join_counts, apply_effort),
-    before_error=(keep_quantiles, apply_caps, choose_ways),
+    priced=(keep_quantiles, apply_weights, apply_caps, choose_estimators, join_counts, apply_effort),
+    before_error=(keep_quantiles, apply_caps, choose_estimators),
     after_error=CURRENT.after_error,
-    without_price=(keep_quantiles, apply_weights, choose_ways, join_counts),
+    without_price=(keep_quantiles, apply_weights, choose_estimators, join_counts),
 )
 VERSIONS = (CURRENT, SECOND, FIRST)
 

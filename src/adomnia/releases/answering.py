@@ -10,10 +10,9 @@ import numpy as np
 
 from adomnia.errors import Refusal
 from adomnia.messages.notes import Note, NoteTemplate
-from adomnia.plans.columns import build_columns
+from adomnia.plans.columns import build_columns, finish
 from adomnia.plans.descriptions import describe
 from adomnia.plans.drafts import DraftAnswer
-from adomnia.plans.finish import finish
 from adomnia.plans.missing import keys_without_value
 from adomnia.plans.public_columns import read_public_columns
 from adomnia.plans.public_rows import PublicRows

@@ -1,7 +1,9 @@
 """Lowers the text of a question to a plan: its relation, its keys, its statistics, and the order of the answer."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from math import prod
 
 from sqlglot import exp
@@ -10,14 +12,14 @@ from adomnia.catalog.model import Catalog
 from adomnia.errors import Refusal
 from adomnia.messages.texts import write
 from adomnia.plans.descriptions import describe
-from adomnia.plans.formulas import Order, Term, WindowFunction, count_nodes, walk
-from adomnia.plans.plan import Plan, RowFilter, RowLimit
+from adomnia.plans.formulas import Formula, Grouping, Order, Term, WindowFunction, count_nodes, walk
+from adomnia.plans.plan import Output, Plan, RowFilter, RowLimit
 from adomnia.plans.public_rows import PublicRows
 from adomnia.pricing.findings import explain_need
 from adomnia.privacy.events import Pure
-from adomnia.privacy.expressions import Expression, conjuncts
+from adomnia.privacy.expressions import Column, Expression, conjuncts
 from adomnia.privacy.keys import Bucket, Key, key_cells
-from adomnia.privacy.kinds import Text
+from adomnia.privacy.kinds import Identity, Text
 from adomnia.privacy.relations import Where
 from adomnia.sql.around import find_layers, is_aggregated, plan_around
 from adomnia.sql.methods.calls import find_call, plan_method
@@ -26,12 +28,16 @@ from adomnia.sql.reading.refusals import refusal
 from adomnia.sql.rows.blocks import BlockReader
 from adomnia.sql.rows.derived import refuse_slow
 from adomnia.sql.rows.public import read_public_rows
+from adomnia.sql.values.aggregates import read_aggregate
 from adomnia.sql.values.group_keys import read_keys
-from adomnia.sql.values.group_values import GroupValues
 from adomnia.sql.values.groups import Groups
+from adomnia.sql.values.having import Conditions
 from adomnia.sql.values.outputs import read_limit, read_offset, read_outputs, read_sorting
 from adomnia.sql.values.population import infer_population
 from adomnia.sql.values.quantiles import merge_quantiles
+from adomnia.sql.values.scalars import read_expression
+from adomnia.sql.values.scope import check_parts, own_nodes
+from adomnia.sql.values.windows import read_over, refusal_of_rows
 from adomnia.statistics.contract import Statistic
 from adomnia.statistics.extreme import Extreme
 from adomnia.statistics.population.quantile import PopulationQuantile
@@ -218,3 +224,67 @@ def _refuse_not_additive(select: exp.Select, plan: Plan) -> None:
         if counted or isinstance(statistic, Quantile | PopulationQuantile | Extreme):
             why = f"has {statistic.name}{' DISTINCT' if counted else ''}, which does not add up"
             raise refusal("grouping_sets", select, why, _EACH_GROUPING, "GROUP BY with several groupings")
+
+
+@dataclass(frozen=True)
+class GroupValues(Conditions):
+    """Reads values over the groups of a question. Names of keys go before those of `outputs`, and these before others.
+
+    `stage` is how many choices leave the rows that a window is over; None where it cannot be over any.
+    """
+
+    groups: Groups
+    outputs: tuple[Output, ...] = ()
+    stage: int | None = None
+
+    def read_aggregate(self, node: exp.Expr) -> Term:
+        return read_aggregate(self.groups, node)
+
+    def read_window(self, node: exp.Window) -> Term:
+        if self.stage is None:
+            raise refusal_of_rows(node)
+        if self.groups.sets:
+            why = "is over rows of several groupings, and would count everybody more than once"
+            raise refusal("window_function", node, why, "group by the keys alone: GROUP BY a, b")
+        return read_over(self, node, self.stage)
+
+    def read_grouping(self, node: exp.Expr) -> Term:
+        check_parts(node, "expressions")
+        found: Term = Fraction(0)
+        for part in node.expressions:
+            key = self.source(part)
+            if not isinstance(key, Key):
+                raise refusal("type_error", part, "is not a key", "write GROUPING(key)")
+            one = Grouping(key)
+            found = one if found == Fraction(0) else Formula("+", (Formula("*", (found, Fraction(2))), one))
+        return found
+
+    def is_null(self, source: Key | Term) -> Term:
+        """Whether a value is NULL: a key is, in the rows that are summed over it."""
+        return Grouping(source) if isinstance(source, Key) and self.groups.sets else super().is_null(source)
+
+    def find_key(self, node: exp.Expr) -> Bucket | None:
+        """The key by an expression that a node stands for, if there is one."""
+        buckets = [key for key in self.groups.keys if isinstance(key, Bucket)]
+        known = self.groups.scope.given
+        own = list(own_nodes(node, self.groups.scope))
+        computes = any(isinstance(each, exp.AggFunc | exp.Query) and id(each) not in known for each in own)
+        if not buckets or computes or not any(isinstance(each, exp.Column) or id(each) in known for each in own):
+            return None
+        if isinstance(node, exp.Column) and not self.groups.scope.knows(node):
+            return None
+        with suppress(Refusal):
+            meaning = read_expression(node, self.groups.scope)
+            return next((key for key in buckets if key.written == meaning), None)
+        return None
+
+    def read_name(self, node: exp.Column) -> Key | Term:
+        known = self.groups.scope.column(node) if self.groups.scope.knows(node) else None
+        if isinstance(known, Column) and known in self.groups.keys:
+            return known
+        for output in self.outputs:
+            if not node.table and output.name.lower() == node.name.lower():
+                return output.source
+        column = self.groups.scope.column(node)
+        by = "" if isinstance(column.kind, Identity) else f", or GROUP BY {node.name}"
+        raise refusal("not_an_aggregate", node, "would show values of single rows", f"use COUNT, SUM or AVG{by}")
