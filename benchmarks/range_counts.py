@@ -93,11 +93,11 @@ def build_release() -> object:
 
 def release(asked: object, questions: Questions, price: Price) -> GramRelease:
     """Counts with noise of the real mechanism."""
-    (measure,) = asked.rehearse(price)
+    (measure,) = asked.planned_measures(price)
     exact = measure.query.apply([questions.people.astype(np.int64)])
     secret = Secret(exact, measure.query.sensitivity(), price)
     noisy = np.asarray(measure.mechanism.release(secret, SystemBits()))
-    return asked.suit(price).tabulate(Measured(noisy, measure.mechanism)).product.estimates
+    return asked.specialize_for(price).tabulate(Measured(noisy, measure.mechanism)).product.estimates
 
 
 def price_release(asked: object, questions: Questions, kind: Kind) -> float:
@@ -171,7 +171,7 @@ def compare(asked: object, questions: Questions, kind: Kind) -> float:
         goods.append(np.mean(np.abs(off) <= OFF * PEOPLE))
     shown = [
         ("independent answers", independent, GOOD, ""),
-        ("one release", least, float(np.mean(goods)), asked.suit(kind(1)).strategy),
+        ("one release", least, float(np.mean(goods)), asked.specialize_for(kind(1)).strategy),
         ("multiplicative weights, cold", *best_weights(questions, np.ones(BINS), kind)),
     ]
     for part in WARM:

@@ -117,7 +117,7 @@ def test_location_takes_the_way_of_the_median_on_all_laws_as_the_page_says(price
     for law in TABLE.LAWS.values():
         for rows in TABLE.SIZES:
             asked = TABLE._method("location", "median", f", sample_size => {rows}").build(law)
-            assert asked.suit(price).way == "brackets"
+            assert asked.specialize_for(price).way == "brackets"
 
 
 def test_hubers_location_is_where_distances_that_are_cut_add_up_to_zero():

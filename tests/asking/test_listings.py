@@ -9,7 +9,7 @@ import pytest
 from adomnia.asking.listings import is_listing, list_catalog
 from adomnia.errors import Refusal
 from adomnia.methods.registry import METHODS
-from adomnia.session.curator import read_catalog, rehearse
+from adomnia.session.curator import open_mock, read_catalog
 from adomnia.statistics.products import Attribute
 from kit import hospital
 
@@ -78,7 +78,7 @@ def test_a_table_that_is_not_there_is_refused_at_its_place(catalog):
 
 
 def test_a_session_answers_them_for_nothing_and_stores_nothing(catalog):
-    with rehearse(catalog) as curator:
+    with open_mock(catalog) as curator:
         session = curator.session("alice")
         before = session.budget().personal
         answer = session.sql("SHOW TABLES;", epsilon=1)

@@ -23,7 +23,7 @@ def shown(quote):
 @pytest.fixture
 def quoted(hospital):
     def quote(text: str, **payment: object):
-        with opening.open_rehearsal(hospital) as curator:
+        with opening.open_mock_folder(hospital) as curator:
             return opening.open_session(curator, None).price(text, **payment)
 
     return quote

@@ -40,7 +40,7 @@ def test_the_first_analyst_of_the_catalog_asks_where_nobody_is_named(hospital):
 
 def test_a_rehearsal_leaves_no_trace(hospital):
     before = sorted(hospital.rglob("*"))
-    with opening.open_rehearsal(hospital) as curator:
+    with opening.open_mock_folder(hospital) as curator:
         opening.open_session(curator, None).sql("SELECT COUNT(*) FROM visits", epsilon=1)
     assert sorted(hospital.rglob("*")) == before
 

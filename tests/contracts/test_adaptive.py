@@ -67,11 +67,11 @@ class RowsThenValues:
     def event(self, price):
         return Composed((price,))
 
-    def rehearse(self, price):
+    def planned_measures(self, price):
         return Measure(self.query, price / 2), Measure(replace(self.query, aggregate=self.values), price / 2)
 
     def steps(self, price):
-        first, second = self.rehearse(price)
+        first, second = self.planned_measures(price)
         (rows,) = yield (first,)
         asked = replace(second, price=price) if self.greedy else second
         found = [rows] if int(rows.values) < -100 else [rows, *(yield (asked,))]
@@ -212,5 +212,5 @@ def test_what_is_chosen_beside_noise_on_the_same_counts_is_paid_beside_it(curato
 
 def test_what_is_chosen_is_not_shortened(chosen):
     price = Concentrated(1)
-    (way,) = Clipped(Fullest(chosen.statistics[0].query)).rehearse(price)
+    (way,) = Clipped(Fullest(chosen.statistics[0].query)).planned_measures(price)
     assert way == Measure(chosen.statistics[0].query, price, "exponential")

@@ -24,7 +24,7 @@ from adomnia.privacy.losses import covers
 from adomnia.statistics.registry import STATISTICS
 from kit.analyses import Arms
 from kit.bits import SeededBits
-from kit.column_cases import CASES, WITHOUT_ORACLE, Case, suit
+from kit.column_cases import CASES, WITHOUT_ORACLE, Case, specialize_for
 from kit.columns import KINDS, draw_rows, frame_of, population
 from kit.oracles import FROM, TO
 from kit.trials import fewer_draws
@@ -274,7 +274,7 @@ def test_one_more_person_moves_no_sum_by_more_than_is_paid_for(name, kind):
     if case.method == "mle":
         pytest.skip("what blocks of people move is in tests/contracts/test_block_functions.py")
     data, price = draw_rows(KINDS[kind], 60, np.random.default_rng(8)), Pure(1)
-    statistic, bits = suit(case.build(frame_of(KINDS[kind])), price), SeededBits("neighbours")
+    statistic, bits = specialize_for(case.build(frame_of(KINDS[kind])), price), SeededBits("neighbours")
     flow, events = statistic.steps(price), []
     asked = next(flow)
     while asked:

@@ -143,7 +143,7 @@ def test_it_spends_its_price_and_nothing_beyond(name, plan, price):
     event = statistic.event(price)
     assert sum(map(amount, event.events)) == amount(price)
     assert bill((plan, price)) == event
-    rehearsed = Composed(each.mechanism.event(each.query.sensitivity()) for each in statistic.rehearse(price))
+    rehearsed = Composed(each.mechanism.event(each.query.sensitivity()) for each in statistic.planned_measures(price))
     assert covers(event, rehearsed)
 
 
@@ -260,7 +260,7 @@ def test_the_second_look_finds_what_one_person_moves_with_whole_numbers_and_furt
     if engine in NOT_OFFERED and NOT_OFFERED[engine].search(text):
         pytest.skip(f"{engine} does not offer it")
     (statistic,), dialect = lower(text, hospital_catalog).statistics, load_engine(engine).dialect
-    asked = [each for price in PRICES for each in (*statistic.rehearse(price), *next(statistic.steps(price)))]
+    asked = [each for price in PRICES for each in (*statistic.planned_measures(price), *next(statistic.steps(price)))]
     for query in dict.fromkeys(each.query for each in asked if each.query.form == "cells"):
         statement = render((query,), dialect)
         found = check_statement(statement, hospital_catalog, dialect, query.provable, (query.columns,))
@@ -275,10 +275,10 @@ def test_what_suits_a_price_passes_the_second_look_and_one_person_moves_it_no_fu
     """It is what questions measure; without a price a plan is as the first versions measured it."""
     plan, dialect = lower(text, hospital_catalog), load_engine("duckdb").dialect
     (statistic,) = plan.statistics
-    suited = statistic.suit(price)
+    suited = statistic.specialize_for(price)
     assert suited != statistic
     executed(plan.with_statistics(lambda _: suited), price)  # within its event, or this is an error
-    for query in dict.fromkeys(each.query for each in suited.rehearse(price)):
+    for query in dict.fromkeys(each.query for each in suited.planned_measures(price)):
         statement = render((query,), dialect)
         found = check_statement(statement, hospital_catalog, dialect, query.provable, (query.columns,))
         assert found == (query.sensitivity(),)
@@ -312,7 +312,7 @@ def without_constants(text):
 def test_one_person_moves_what_it_measures_by_at_most_its_sensitivity(name, plan):
     """Of histograms, whose values are chosen, the mechanisms are tested themselves."""
     (statistic,) = plan.statistics
-    queries = dict.fromkeys(each.query for each in statistic.rehearse(PRICES[0]) if each.query.form == "cells")
+    queries = dict.fromkeys(each.query for each in statistic.planned_measures(PRICES[0]) if each.query.form == "cells")
     for query in queries:
         for moved in moves_of(query):
             assert_within(moved, query.sensitivity())

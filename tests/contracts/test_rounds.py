@@ -65,7 +65,10 @@ def _list_suited(plan):
     (statistic,) = plan.statistics
     if not isinstance(statistic, Analysis):
         return {}
-    suited = {kind: plan.with_statistics(lambda each, price=price: each.suit(price)) for kind, price in PRICES.items()}
+    suited = {
+        kind: plan.with_statistics(lambda each, price=price: each.specialize_for(price))
+        for kind, price in PRICES.items()
+    }
     return {f"suited {kind}": _digest(each, PRICES[kind]) for kind, each in suited.items() if each != plan}
 
 

@@ -95,16 +95,16 @@ class Case:
 
     def answer(self, statistic: Statistic, price: Price, data: Data, seed: object) -> ResultTable:
         """The table of one data set; that of an aggregate has one row."""
-        statistic = suit(statistic, price)
+        statistic = specialize_for(statistic, price)
         if self.method == "mle":
             return fitting.fit(statistic, price, data["x"], np.random.default_rng(list(repr(seed).encode())))
         found = analyse(statistic, price, data, SeededBits(seed))
         return _tabulate(found) if isinstance(found, Estimate) else found
 
 
-def suit(statistic: Statistic, price: Price) -> Statistic:
+def specialize_for(statistic: Statistic, price: Price) -> Statistic:
     """What is measured at a price, as when a question is asked."""
-    return statistic.suit(price) if isinstance(statistic, Analysis) else statistic
+    return statistic.specialize_for(price) if isinstance(statistic, Analysis) else statistic
 
 
 def _tabulate(found: Estimate) -> ResultTable:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import stats
 
 from adomnia.methods import strengths
-from adomnia.methods.parts.testing import null_law
+from adomnia.methods.parts.testing import null_distribution
 from adomnia.methods.registry import METHODS
 from adomnia.privacy.conversions import rho_of
 from adomnia.privacy.events import Concentrated, Pure
@@ -60,13 +60,13 @@ def most_rejected(trials: int, level: float = 0.06) -> float:
 @contextmanager
 def fewer_draws() -> Iterator[None]:
     """Simulations of null laws and of strengths are short."""
-    usual = null_law.MOST_DRAWS, null_law.LEAST_DRAWS, strengths.MOST_DRAWS
-    null_law.MOST_DRAWS = null_law.LEAST_DRAWS = FEWER
+    usual = null_distribution.MOST_DRAWS, null_distribution.LEAST_DRAWS, strengths.MOST_DRAWS
+    null_distribution.MOST_DRAWS = null_distribution.LEAST_DRAWS = FEWER
     strengths.MOST_DRAWS = FEWER // 2
     try:
         yield
     finally:
-        null_law.MOST_DRAWS, null_law.LEAST_DRAWS, strengths.MOST_DRAWS = usual
+        null_distribution.MOST_DRAWS, null_distribution.LEAST_DRAWS, strengths.MOST_DRAWS = usual
 
 
 @contextmanager
@@ -113,7 +113,7 @@ def share_rejected_naively(
 
 
 def _measure_last(statistic: Statistic, price: Price, data: Data, bits: SeededBits) -> np.ndarray:
-    arms, flow, left = Arms(data, bits), statistic.steps(price), len(statistic.rehearse(price))
+    arms, flow, left = Arms(data, bits), statistic.steps(price), len(statistic.planned_measures(price))
     asked = next(flow)
     while True:
         measured, left = tuple(map(arms.measure, asked)), left - len(asked)

@@ -104,7 +104,7 @@ def test_vectors_and_combinations_are_described_by_what_they_add_up():
 def test_estimates_of_blocks_are_described_by_what_they_are_of(family, words):
     text = f"SELECT * FROM mle((SELECT salary FROM people), column => salary, family => '{family}')"
     (statistic,) = lower(text, HOSPITAL).statistics
-    asked = [describe_query(in_words(measure.query)) for measure in statistic.rehearse(Pure(1))]
+    asked = [describe_query(in_words(measure.query)) for measure in statistic.planned_measures(Pure(1))]
     assert asked[1:] == [f"blocks by their estimates of {words}", f"estimates of blocks of {words}"]
 
 

@@ -16,7 +16,7 @@ from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.pricing.parts import bill
 from adomnia.pricing.questions import Priced
 from adomnia.pricing.quotes import expect_errors, list_measures, quote_plan, quote_questions
-from adomnia.pricing.supposed import SUPPOSED_ROWS
+from adomnia.pricing.simulated import SUPPOSED_ROWS
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.sql.lower import lower
 from adomnia.statistics.contract import Measured

@@ -10,7 +10,7 @@ from adomnia import Question
 from adomnia.pricing.parts import bill, split_together
 from adomnia.pricing.payment import price_batch, price_question
 from adomnia.pricing.quotes import list_measures, quote_plan
-from adomnia.pricing.rules import FIRST, SECOND, with_presence, with_ways
+from adomnia.pricing.rules import FIRST, SECOND, with_estimators, with_presence
 from adomnia.pricing.weights import weigh_outputs
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.sql.lower import lower
@@ -218,7 +218,7 @@ def errors(asked, price):
 @every_price
 def test_a_sum_beside_the_mean_costs_nothing_more(price):
     asked = plan("SELECT SUM(salary) AS total, AVG(salary) AS mean FROM people")
-    (better,) = with_ways([asked], price)
+    (better,) = with_estimators([asked], price)
     assert centred(better) == [True]
     assert set(paid(better, price)) == set(paid(plan("SELECT AVG(salary) FROM people"), price))
     assert errors(better, price)["total"] < 0.65 * errors(asked, price)["total"]
@@ -228,7 +228,7 @@ def test_a_sum_beside_the_mean_costs_nothing_more(price):
 @every_price
 def test_a_sum_beside_the_count_of_its_values_is_better_put_together(price):
     asked = plan("SELECT SUM(salary) AS total, COUNT(salary) AS n FROM people")
-    (better,) = with_ways([asked], price)
+    (better,) = with_estimators([asked], price)
     assert centred(better) == [True]
     assert errors(better, price)["total"] < 0.75 * errors(asked, price)["total"]
     assert errors(better, price)["n"] == errors(asked, price)["n"]
@@ -246,7 +246,7 @@ def test_a_sum_beside_the_count_of_its_values_is_better_put_together(price):
     ],
 )
 def test_a_sum_that_shares_nothing_is_measured_itself(text, price):
-    assert with_ways([plan(text)], price) == [plan(text)]
+    assert with_estimators([plan(text)], price) == [plan(text)]
 
 
 @every_price
@@ -261,9 +261,9 @@ def test_by_itself_a_sum_is_never_better_put_together(price):
 
 def test_the_way_that_makes_all_outputs_better_together_is_taken():
     worse = plan("SELECT SUM(age) + 100 * COUNT(age) AS r FROM people")
-    assert centred(*with_ways([worse], Pure(1))) == [False]  # the noise of the count would be in it 160 times
+    assert centred(*with_estimators([worse], Pure(1))) == [False]  # the noise of the count would be in it 160 times
     for better in ("SUM(age) / COUNT(age) AS r", "SUM(age) / COUNT(*) AS r, COUNT(age) AS n"):
-        assert centred(*with_ways([plan(f"SELECT {better} FROM people")], Pure(1))) == [True]
+        assert centred(*with_estimators([plan(f"SELECT {better} FROM people")], Pure(1))) == [True]
 
 
 def test_weights_are_looked_at():
@@ -271,17 +271,17 @@ def test_weights_are_looked_at():
     text = "SELECT SUM(age) AS total, AVG(age) AS mean FROM people"
     for weights in ({"total": 1000}, {"mean": 1000}):
         asked = plan(text, weights)
-        (chosen,) = with_ways([asked], Pure(1))
+        (chosen,) = with_estimators([asked], Pure(1))
         assert centred(chosen) == [True]
 
 
 def test_a_mean_of_another_question_of_the_batch_serves_as_well():
     plans = [plan("SELECT AVG(age) FROM people"), plan("SELECT SUM(age) FROM people")]
-    ways = with_ways(plans, Pure(1))
+    ways = with_estimators(plans, Pure(1))
     assert centred(*ways) == [True]
     assert len(bill(*zip(ways, split_together(ways, Pure(1)), strict=True)).events) == 2
 
 
 def test_a_price_whose_noise_cannot_be_drawn_changes_nothing():
     asked = plan("SELECT SUM(age) / COUNT(age) AS r FROM people")
-    assert with_ways([asked], Pure(10**6)) == [asked]
+    assert with_estimators([asked], Pure(10**6)) == [asked]

@@ -101,7 +101,7 @@ def test_rows_without_the_value_are_an_entry_that_no_other_row_moves():
     both = Vector(ENDS.variables, ENDS.entries, absent=102)
     assert both.row == ENDS.row
     assert (both.columns, Query(VISITS, (SEX,), both).result_shape, Query(VISITS, (), both).columns) == (3, (3, 3), 3)
-    assert both.suppose(10) == [*ENDS.suppose(10), 0]
+    assert both.simulate(10) == [*ENDS.simulate(10), 0]
     assert canonical(both) != canonical(ENDS)
     more = Vector(ENDS.variables, ENDS.entries, absent=900)
     assert more.row == Sensitivity(900, 900**2, 900, monotone=True)

@@ -10,7 +10,7 @@ from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity, Text
 from adomnia.session import mock
-from adomnia.session.curator import rehearse
+from adomnia.session.curator import open_mock
 from engines.databases import contents
 from kit.hospital import CATALOG, curated, declare
 
@@ -71,7 +71,7 @@ columns = { visit_id = { type = "id" }, price = { type = "number" } }
 
 
 def test_public_tables_are_the_real_ones(catalog):
-    with rehearse(catalog) as curator:
+    with open_mock(catalog) as curator:
         cities = contents(curator.engine, "cities")
     assert [row["region"] for row in cities] == [0] * 4
     assert sorted(row["city"] for row in cities) == [0, 1, 2, 3]

@@ -186,7 +186,7 @@ def test_what_is_asked_was_rehearsed(name):
     statistic = Clipped(STATISTICS[name])
     world = Guessing(None) if name == "variance" else small_world()
     world.estimate(statistic, Concentrated(1))
-    rehearsed = {forgetting(measure.query) for measure in statistic.rehearse(Concentrated(1))}
+    rehearsed = {forgetting(measure.query) for measure in statistic.planned_measures(Concentrated(1))}
     assert {forgetting(measure.query) for asked in world.asked for measure in asked} <= rehearsed
 
 

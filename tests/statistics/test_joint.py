@@ -95,7 +95,7 @@ every_statistic = pytest.mark.parametrize("statistic", TRUTHS, ids=NAMES.get)
     [(MEAN, 2, 1), (SUM, 2, 1), (VARIANCE, 3, 1), (COVARIANCE, 4, 1), (CORRELATION, 9, 1)],
 )
 def test_it_is_one_measurement_at_the_whole_price_that_a_row_moves_like_a_count(statistic, entries, moved):
-    (measure,) = statistic.rehearse(Pure(1))
+    (measure,) = statistic.planned_measures(Pure(1))
     vector = measure.query.aggregate
     assert isinstance(vector, Vector)
     assert measure.query.result_shape == (entries,)

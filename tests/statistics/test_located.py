@@ -90,7 +90,7 @@ def test_the_centre_is_a_step_within_the_bounds(rough, centre):
 
 
 def test_the_farthest_distances_are_from_an_end():
-    assert Located(PAID).rehearse(Concentrated(1))[-1].query == replace(
+    assert Located(PAID).planned_measures(Concentrated(1))[-1].query == replace(
         PAID, aggregate=Total(FARE, FARE.domain, centre=0)
     )
 

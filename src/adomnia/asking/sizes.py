@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from adomnia.errors import Refusal
 from adomnia.ledger.records import Storage
 from adomnia.plans.formulas import statistics_of
-from adomnia.pricing.quotes import list_measures, rehearse_plan
+from adomnia.pricing.quotes import list_measures, list_planned_measures
 from adomnia.privacy.keys import Key, is_open, key_cells
 from adomnia.work import remember
 
@@ -107,7 +107,7 @@ def _bound_result(plan: Plan, price: Price) -> int:
 def _measure_plan(plan: Plan, price: Price) -> AnswerSize:
     """The size of what is measured; the answer as it was given comes on top."""
     distinct = list_measures(plan, price)  # refuses prices for which no noise can be drawn
-    measures = dict(zip(plan.statistics, rehearse_plan(plan, price), strict=True))
+    measures = dict(zip(plan.statistics, list_planned_measures(plan, price), strict=True))
     outputs = (set(chain.from_iterable(map(measures.__getitem__, statistics_of(term)))) for term in plan.terms)
     found = prod(len(key_cells(key)) for key in plan.keys if is_open(key)) if any(map(is_open, plan.keys)) else 0
     return AnswerSize(

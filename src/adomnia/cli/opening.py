@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 from adomnia.ledger.schema import explain_errors
 from adomnia.releases.store import FOLDER, ReleaseStore
 from adomnia.session.agreement import check_current
-from adomnia.session.curator import MEMORY, STATE, Curator, open_folder, open_ledger, read_catalog, rehearse
+from adomnia.session.curator import MEMORY, STATE, Curator, open_folder, open_ledger, open_mock, read_catalog
 from adomnia.session.ledgers import place_ledger
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ def open_dataset(folder: Path) -> Iterator[Curator]:
 
 
 @contextmanager
-def open_rehearsal(folder: Path) -> Iterator[Curator]:
+def open_mock_folder(folder: Path) -> Iterator[Curator]:
     """The same catalog over made-up rows: private files are not opened, and the ledger ends with the command."""
-    with rehearse(read_catalog(folder)) as curator:
+    with open_mock(read_catalog(folder)) as curator:
         yield curator
 
 
@@ -57,7 +57,7 @@ def open_accounts(folder: Path) -> Iterator[tuple[Catalog, Ledger]]:
 @contextmanager
 def open_for_quotes(folder: Path, analyst: str | None) -> Iterator[Session]:
     """A session that prices and explains as the real one would: made-up rows, and the accounts as they are."""
-    with open_accounts(folder) as (catalog, accounts), rehearse(catalog) as curator:
+    with open_accounts(folder) as (catalog, accounts), open_mock(catalog) as curator:
         kernel, releases = replace(curator.dataset.kernel, ledger=accounts), ReleaseStore(folder / STATE / FOLDER)
         yield open_session(Curator(replace(curator.dataset, kernel=kernel, releases=releases)), analyst)
 

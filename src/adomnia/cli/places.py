@@ -55,7 +55,7 @@ def open_to_ask(place: Place, *, mock: bool = False) -> Iterator[Session]:
         with open_remote(place) as session:
             yield session.mock() if mock else session
         return
-    with (opening.open_rehearsal if mock else opening.open_dataset)(place.folder) as curator:
+    with (opening.open_mock_folder if mock else opening.open_dataset)(place.folder) as curator:
         yield opening.open_session(curator, place.analyst)
 
 

@@ -8,7 +8,7 @@ from urllib.parse import quote as percent_encoded
 from adomnia.asking.batch import check_common, choose_request_id
 from adomnia.client.addresses import check_address
 from adomnia.client.connection import Connection
-from adomnia.client.rehearsal import rehearse_remote
+from adomnia.client.mock import open_remote_mock
 from adomnia.errors import Refusal
 from adomnia.explaining.explanations import is_explain
 from adomnia.explaining.methods import list_methods
@@ -176,7 +176,7 @@ class RemoteSession(DerivedSession):
 
     def mock(self) -> Session:
         """The same session on made-up rows, to try questions out: they are made up here, and nothing is spent."""
-        return rehearse_remote(self.catalog(), self.sql).session(self.analyst)
+        return open_remote_mock(self.catalog(), self.sql).session(self.analyst)
 
     def close(self) -> None:
         """Close the connection to the server."""

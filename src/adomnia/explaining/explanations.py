@@ -22,7 +22,7 @@ from adomnia.pricing.bills import (
     show_share,
 )
 from adomnia.pricing.notes import hides_rows
-from adomnia.pricing.quotes import quote_plan, rehearse_plan
+from adomnia.pricing.quotes import list_planned_measures, quote_plan
 from adomnia.privacy.amounts import show_up
 from adomnia.privacy.events import Price, Pure
 from adomnia.privacy.keys import Key, is_open, key_cells
@@ -97,7 +97,7 @@ def _measurement_node(place: int, line: Measurement, quoted: Quote | None, who: 
 def _output_nodes(plan: Plan, price: Price, lines: Sequence[Measurement], quoted: Quote | None) -> Iterator[Node]:
     expected = {} if quoted is None else {each.name: tuple(_error_nodes(each, quoted.rows)) for each in quoted.outputs}
     # Rehearsed once: guesses are the same only if they are one object.
-    rehearsed = dict(zip(plan.statistics, rehearse_plan(plan, price), strict=True))
+    rehearsed = dict(zip(plan.statistics, list_planned_measures(plan, price), strict=True))
     distinct = dict.fromkeys(measure for each in rehearsed.values() for measure in each)
     first = {measure: place for place, measure in enumerate(distinct, 1)}
 

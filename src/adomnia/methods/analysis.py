@@ -43,7 +43,7 @@ class Analysis(ABC):
         """What it starts from, and the parts of the price."""
 
     @abstractmethod
-    def rehearse(self, price: Price) -> Round:
+    def planned_measures(self, price: Price) -> Round:
         """All measures of all rounds, as far as they are known; of constants that depend on noise, the extremes."""
 
     @abstractmethod
@@ -88,17 +88,17 @@ class Analysis(ABC):
         found: Self = changed(self, delta=delta)
         return found
 
-    def foresee(self, _price: Price, _rows: int) -> ResultTable | None:
+    def expected_result(self, _price: Price, _rows: int) -> ResultTable | None:
         """What would come out of so many rows, where finding that by the rounds themselves would take too long."""
         return None
 
-    def suit(self, _price: Price) -> Self:
+    def specialize_for(self, _price: Price) -> Self:
         """The same, measured in the way that has the least noise for that kind of price."""
         return self
 
-    def suit_before(self, price: Price) -> Self:
+    def specialize_as_before(self, price: Price) -> Self:
         """The same as version 0.1.0 measured it, whose answers are stored."""
-        return self.suit(price)
+        return self.specialize_for(price)
 
     def event(self, price: Price) -> Composed:
         return Composed(price * part for _, part in self.shares)
@@ -132,11 +132,11 @@ class SingleRound(Analysis):
     def tabulate(self, *measured: Measured) -> ResultTable:
         """The table of one group, from what was measured of it."""
 
-    def rehearse(self, price: Price) -> Round:
+    def planned_measures(self, price: Price) -> Round:
         return tuple(Measure(query, price * part) for query, part in self.shares)
 
     def steps(self, price: Price) -> Steps:
-        measured = yield self.rehearse(price)
+        measured = yield self.planned_measures(price)
         return tabulate_groups(self.by, measured, self.tabulate)
 
 

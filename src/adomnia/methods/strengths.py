@@ -11,7 +11,7 @@ from math import log
 import numpy as np
 
 from adomnia.mechanisms.interval import find_alpha
-from adomnia.methods.supposition import count_simulations
+from adomnia.methods.simulation import count_simulations
 from adomnia.statistics.brackets import isotonic
 from adomnia.statistics.contract import Floats
 

@@ -10,7 +10,7 @@ from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.mechanisms.smooth import SmoothNoise
 from adomnia.mechanisms.threshold import KeyPrice
 from adomnia.messages.notes import Note
-from adomnia.methods.supposition import SUPPOSED_ROWS
+from adomnia.methods.simulation import SUPPOSED_ROWS
 from adomnia.plans.drafts import Cap
 from adomnia.pricing.notes import hides_rows
 from adomnia.privacy.amounts import show_up

@@ -94,7 +94,7 @@ def _capped(relation: Relation) -> Iterator[str]:
 
 
 def _measures(plan: Plan, price: Price) -> Round:
-    rounds = (statistic.rehearse(part) for statistic, part in split_price(plan, price))
+    rounds = (statistic.planned_measures(part) for statistic, part in split_price(plan, price))
     return tuple(dict.fromkeys(measure for each in rounds for measure in each))
 
 

@@ -11,14 +11,14 @@ from adomnia.errors import Refusal
 from adomnia.messages.fixes import ASK_FIRST
 from adomnia.messages.references import Option
 from adomnia.messages.texts import Fix, Message, write
-from adomnia.methods.supposition import SUPPOSED_ROWS, simulate_less
+from adomnia.methods.simulation import SUPPOSED_ROWS, simulate_less
 from adomnia.plans.descriptions import describe_term
 from adomnia.plans.formulas import Term, WindowFunction, walk
 from adomnia.plans.plan import Output, Plan
 from adomnia.plans.views import TableView
 from adomnia.plans.words import term_in_words
 from adomnia.pricing.parts import weigh_starts
-from adomnia.pricing.supposed import Supposed
+from adomnia.pricing.simulated import Simulated
 from adomnia.privacy.amounts import EPSILON_UNIT, Number, positive
 from adomnia.privacy.events import Pure
 from adomnia.statistics.contract import ResultTable, Statistic
@@ -104,8 +104,8 @@ class _Search:
             raise _too_small(within, _named(self._term, self._plan))
         return self._size * found * EPSILON_UNIT
 
-    def _supposed(self, price: Pure) -> Supposed:
-        return Supposed(self._plan, price, self._rows)
+    def _supposed(self, price: Pure) -> Simulated:
+        return Simulated(self._plan, price, self._rows)
 
 
 def _find_least(suffices: Callable[[int], bool], *, exact: bool) -> int | None:
@@ -137,7 +137,7 @@ def _price_of_method(plan: Plan, view: TableView, within: float, confidence: flo
     what = f"{column} of {analysis.name}"
 
     def half_width(units: int, many: int) -> float:
-        supposed = Supposed(plan, Pure(units * EPSILON_UNIT), many)
+        supposed = Simulated(plan, Pure(units * EPSILON_UNIT), many)
         with np.errstate(all="ignore"), simulate_less():
             table = supposed.result(analysis, many)
             assert isinstance(table, ResultTable)  # noqa: S101 - it has a view
@@ -181,7 +181,7 @@ def _choose_column(analysis: Statistic, view: TableView) -> str:
 def _depends_on_others(plan: Plan, term: Term) -> bool:
     """Whether nothing is known before of an error, because it is that of a rank or an extreme among groups."""
     among = any(isinstance(part, WindowFunction) for part in walk(term))
-    return among and isinf(Supposed(plan, Pure(1)).half_width(term, SUPPOSED_ROWS, 0.5))
+    return among and isinf(Simulated(plan, Pure(1)).half_width(term, SUPPOSED_ROWS, 0.5))
 
 
 def _named(term: Term, plan: Plan) -> str:

@@ -14,7 +14,7 @@ from adomnia.mechanisms.quantiles import MOST_VALUES, TooManyValuesError
 from adomnia.messages.notes import Note
 from adomnia.messages.references import Option
 from adomnia.messages.texts import Message
-from adomnia.methods.supposition import SUPPOSED_ROWS, simulate_less
+from adomnia.methods.simulation import SUPPOSED_ROWS, simulate_less
 from adomnia.noise.discrete import NotDrawableError
 from adomnia.plans.descriptions import date_range, describe_query, describe_term
 from adomnia.plans.formulas import Formula, WindowFunction, statistics_of
@@ -26,7 +26,7 @@ from adomnia.pricing.findings import cost, list_findings, total_price
 from adomnia.pricing.notes import hides_rows, list_suppositions
 from adomnia.pricing.parts import amount, bill, split_price
 from adomnia.pricing.questions import Priced
-from adomnia.pricing.supposed import Supposed
+from adomnia.pricing.simulated import Simulated
 from adomnia.privacy.enclosures import sqrt_up
 from adomnia.privacy.events import AnyPrice, Concentrated, Price
 from adomnia.privacy.expressions import Call, Literal
@@ -54,11 +54,11 @@ def list_measures(plan: Plan, price: Price) -> Round:
 
 
 @lru_cache(maxsize=_KEPT)
-def rehearse_plan(plan: Plan, price: Price) -> tuple[Round, ...]:
+def list_planned_measures(plan: Plan, price: Price) -> tuple[Round, ...]:
     """What each statistic of a plan measures, in their order; equal measures are one object, with one mechanism."""
     known: dict[Measure, Measure] = {}
     try:
-        rounds = [statistic.rehearse(part) for statistic, part in split_price(plan, price)]
+        rounds = [statistic.planned_measures(part) for statistic, part in split_price(plan, price)]
         return tuple(tuple(known.setdefault(measure, measure) for measure in each) for each in rounds)
     except TooManyValuesError:
         raise _too_many_values() from None
@@ -69,7 +69,7 @@ def rehearse_plan(plan: Plan, price: Price) -> tuple[Round, ...]:
 
 @lru_cache(maxsize=_KEPT)
 def _list_measures(plan: Plan, price: Price) -> Round:
-    distinct = tuple(dict.fromkeys(measure for each in rehearse_plan(plan, price) for measure in each))
+    distinct = tuple(dict.fromkeys(measure for each in list_planned_measures(plan, price) for measure in each))
     for measure in distinct:
         check_drawable(measure, price)
     return distinct
@@ -110,7 +110,7 @@ def _expect_outputs(
     plan: Plan, price: Price, sure: tuple[float, int], rows: int | None, name: str | None = None
 ) -> tuple[Expected, ...]:
     """The errors of all outputs, or at least of those that have lines of this name."""
-    supposed = Supposed(plan, price, rows or SUPPOSED_ROWS)
+    supposed = Simulated(plan, price, rows or SUPPOSED_ROWS)
     named = [each for each in plan.outputs if name is not None and f"{name} ".startswith(f"{each.name} ")]
     with simulate_less():
         return tuple(
@@ -153,7 +153,7 @@ def _searches(asked: Sequence[Priced]) -> tuple[Search, ...]:
     )
 
 
-def _expect(output: Output, rows: Relation, supposed: Supposed, sure: tuple[float, int]) -> Iterator[Expected]:
+def _expect(output: Output, rows: Relation, supposed: Simulated, sure: tuple[float, int]) -> Iterator[Expected]:
     """The error of an output; of a table, that of each of its columns where it is largest."""
     source = output.source
     if isinstance(source, Key) or not any(True for _ in statistics_of(source)):

@@ -17,7 +17,7 @@ from adomnia.pricing.caps import apply_caps
 from adomnia.pricing.effort import apply_effort
 from adomnia.pricing.parts import split_together, weigh_starts
 from adomnia.pricing.questions import PlannedQuestion
-from adomnia.pricing.supposed import Supposed
+from adomnia.pricing.simulated import Simulated
 from adomnia.pricing.weights import apply_weights
 from adomnia.privacy.events import Price, Pure
 from adomnia.privacy.keys import MOST_CELLS, is_open
@@ -32,13 +32,13 @@ _CONFIDENCE = 0.95
 _SMALLEST = 1e-300  # an error of none, or without bound, is one of this or of its reciprocal
 
 
-def choose_ways(drafts: Sequence[PlannedQuestion], price: Price, _catalog: Catalog) -> list[PlannedQuestion]:
+def choose_estimators(drafts: Sequence[PlannedQuestion], price: Price, _catalog: Catalog) -> list[PlannedQuestion]:
     """Rule: each sum is measured the way that has the smallest error."""
-    plans = with_ways([each.plan for each in drafts], price)
+    plans = with_estimators([each.plan for each in drafts], price)
     return [replace(each, plan=plan) for each, plan in zip(drafts, plans, strict=True)]
 
 
-def with_ways(plans: Sequence[Plan], price: Price) -> list[Plan]:
+def with_estimators(plans: Sequence[Plan], price: Price) -> list[Plan]:
     """The same plans, each sum the way that has the smallest error to expect when one price pays for all of them.
 
     Comparing takes as long as there are sums times terms: where they are too many, each sum is measured itself.
@@ -83,7 +83,7 @@ def error_together(plans: Sequence[Plan], price: Price) -> float:
 
 
 def _errors(plan: Plan, price: Price) -> float:
-    supposed = Supposed(plan, price)
+    supposed = Simulated(plan, price)
     try:
         errors = [supposed.error(term, _CONFIDENCE) for term in plan.terms]
     except ValueError:  # no noise can be drawn for so little, which is refused later
@@ -114,21 +114,23 @@ class Rules:
         return self.priced[: self.priced.index(apply_caps)]
 
 
-def suit_methods(drafts: Sequence[PlannedQuestion], price: Price, _catalog: Catalog) -> list[PlannedQuestion]:
+def specialize_methods(drafts: Sequence[PlannedQuestion], price: Price, _catalog: Catalog) -> list[PlannedQuestion]:
     """Rule: every analysis is the one that has the least noise for the kind of its price, Laplace's or Gauss's."""
-    return _suit(drafts, lambda each: each.suit(price))
+    return _specialize(drafts, lambda each: each.specialize_for(price))
 
 
-def suit_methods_as_before(drafts: Sequence[PlannedQuestion], price: Price, _catalog: Catalog) -> list[PlannedQuestion]:
+def specialize_methods_as_before(
+    drafts: Sequence[PlannedQuestion], price: Price, _catalog: Catalog
+) -> list[PlannedQuestion]:
     """Rule: every analysis is the one that suited the price in version 0.1.0."""
-    return _suit(drafts, lambda each: each.suit_before(price))
+    return _specialize(drafts, lambda each: each.specialize_as_before(price))
 
 
-def _suit(drafts: Sequence[PlannedQuestion], choose: Callable[[Analysis], Analysis]) -> list[PlannedQuestion]:
-    def suit(statistic: Statistic) -> Statistic:
+def _specialize(drafts: Sequence[PlannedQuestion], choose: Callable[[Analysis], Analysis]) -> list[PlannedQuestion]:
+    def specialize_for(statistic: Statistic) -> Statistic:
         return choose(statistic) if isinstance(statistic, Analysis) else statistic
 
-    suited = [each.plan.with_statistics(suit) if each.plan.view is not None else each.plan for each in drafts]
+    suited = [each.plan.with_statistics(specialize_for) if each.plan.view is not None else each.plan for each in drafts]
     return [replace(each, plan=plan) for each, plan in zip(drafts, suited, strict=True)]
 
 
@@ -208,7 +210,7 @@ def _are_divided(plans: Sequence[Plan], joint: Sequence[Plan]) -> bool:
 def _is_better(joint: Sequence[Plan], plans: Sequence[Plan], price: Price) -> bool:
     if sum(len(plan.terms) for plan in plans) > MOST_COMPARED:
         return True
-    return error_together(joint, price) < error_together(with_ways(plans, price), price)
+    return error_together(joint, price) < error_together(with_estimators(plans, price), price)
 
 
 def keep_quantiles(drafts: Sequence[PlannedQuestion], _price: Price, _catalog: Catalog) -> list[PlannedQuestion]:
@@ -231,25 +233,25 @@ def _earlier(statistic: Statistic) -> Statistic:
 
 
 CURRENT = Rules(
-    priced=(apply_weights, join_sums, suit_methods, apply_caps, choose_ways, join_counts, apply_effort),
-    before_error=(join_sums, apply_caps, choose_ways),
+    priced=(apply_weights, join_sums, specialize_methods, apply_caps, choose_estimators, join_counts, apply_effort),
+    before_error=(join_sums, apply_caps, choose_estimators),
     after_error=(apply_effort,),
-    without_price=(apply_weights, join_sums, suit_methods, choose_ways, join_counts),
+    without_price=(apply_weights, join_sums, specialize_methods, choose_estimators, join_counts),
 )
 
 
 # As answers of earlier versions were measured, which are given again as they are stored: the last first.
 SECOND = Rules(
-    priced=(keep_quantiles, apply_weights, join_sums, suit_methods_as_before, *CURRENT.priced[3:]),
+    priced=(keep_quantiles, apply_weights, join_sums, specialize_methods_as_before, *CURRENT.priced[3:]),
     before_error=(keep_quantiles, *CURRENT.before_error),
     after_error=CURRENT.after_error,
-    without_price=(keep_quantiles, apply_weights, join_sums, suit_methods_as_before, *CURRENT.without_price[3:]),
+    without_price=(keep_quantiles, apply_weights, join_sums, specialize_methods_as_before, *CURRENT.without_price[3:]),
 )
 FIRST = Rules(
-    priced=(keep_quantiles, apply_weights, apply_caps, choose_ways, join_counts, apply_effort),
-    before_error=(keep_quantiles, apply_caps, choose_ways),
+    priced=(keep_quantiles, apply_weights, apply_caps, choose_estimators, join_counts, apply_effort),
+    before_error=(keep_quantiles, apply_caps, choose_estimators),
     after_error=CURRENT.after_error,
-    without_price=(keep_quantiles, apply_weights, choose_ways, join_counts),
+    without_price=(keep_quantiles, apply_weights, choose_estimators, join_counts),
 )
 VERSIONS = (CURRENT, SECOND, FIRST)
 

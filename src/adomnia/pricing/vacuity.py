@@ -19,12 +19,12 @@ from adomnia.messages.fixes import PAY
 from adomnia.messages.notes import Note, NoteTemplate
 from adomnia.messages.references import Button, Option, Pay
 from adomnia.messages.texts import Fix, Message, join, write
-from adomnia.methods.supposition import SUPPOSED_ROWS
+from adomnia.methods.simulation import SUPPOSED_ROWS
 from adomnia.plans.formulas import Formula, Grouping, Keyed, WindowFunction
 from adomnia.pricing.findings import total_price
 from adomnia.pricing.parts import amount, split_price
-from adomnia.pricing.quotes import rehearse_plan
-from adomnia.pricing.supposed import Supposed, count_steps
+from adomnia.pricing.quotes import list_planned_measures
+from adomnia.pricing.simulated import Simulated, count_steps
 from adomnia.privacy.events import Pure
 from adomnia.privacy.keys import Key
 from adomnia.privacy.scans import Histogram, Total
@@ -124,20 +124,20 @@ class _Suppositions:
 
     def __init__(self, priced: Priced) -> None:
         self.priced = priced
-        self._known: dict[tuple[int, int], Supposed] = {}
+        self._known: dict[tuple[int, int], Simulated] = {}
         self._counted: set[Statistic] = set()
 
-    def at(self, times: int, rows: int) -> Supposed:
+    def at(self, times: int, rows: int) -> Simulated:
         """At so many times the price, in a group of so many rows."""
         if (times, rows) not in self._known:
-            self._known[times, rows] = Supposed(self.priced.plan, self.priced.price * times, rows)
+            self._known[times, rows] = Simulated(self.priced.plan, self.priced.price * times, rows)
         return self._known[times, rows]
 
     def paid(self, statistic: Statistic) -> tuple[Statistic, Round]:
         """How a statistic is measured once the price is split, and what it measures first."""
         plan, price = self.priced.plan, self.priced.price
         place = plan.statistics.index(statistic)
-        return split_price(plan, price)[place][0], rehearse_plan(plan, price)[place]
+        return split_price(plan, price)[place][0], list_planned_measures(plan, price)[place]
 
     def count(self, statistic: Statistic) -> None:
         """Count the steps of a look, remembered or not: what is refused does not depend on what was asked before."""

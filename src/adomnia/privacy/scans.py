@@ -72,7 +72,7 @@ class Scan(ABC):
         """How far a person moves it who has at most so many rows, in so many cells."""
         return Sensitivity(l1=self.magnitude, monotone=self.rises).times(rows)
 
-    def suppose(self, rows: int) -> int | list[int]:
+    def simulate(self, rows: int) -> int | list[int]:
         """What it gives of so many rows whose values all lie in the middle."""
         return rows
 
@@ -127,7 +127,7 @@ class Total(Scan):
         """How far one row moves the sum at most; 1 where it never does, because no noise hides nothing."""
         return max(1, abs(self.domain.grid_lower - self.centre), abs(self.domain.grid_upper - self.centre))
 
-    def suppose(self, rows: int) -> int:
+    def simulate(self, rows: int) -> int:
         """The sum of so many rows whose values all lie in the middle."""
         return rows * (self.domain.middle - self.centre)
 

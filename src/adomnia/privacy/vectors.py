@@ -91,7 +91,7 @@ class Vector(Scan):
     def derive(self, rows: int, _cells: int) -> Sensitivity:
         return self.row.times(rows)
 
-    def suppose(self, rows: int) -> list[int]:
+    def simulate(self, rows: int) -> list[int]:
         """The sums of so many rows whose values all lie in the middle."""
         middles = [variable.domain.middle - variable.domain.grid_lower for variable in self.variables]
         return [rows * entry.at(middles) for entry in self.entries] + [0] * bool(self.absent)

@@ -52,8 +52,8 @@ __all__ = [
     "facts_in",
     "open_folder",
     "open_ledger",
+    "open_mock",
     "read_catalog",
-    "rehearse",
 ]
 
 
@@ -122,7 +122,7 @@ class Curator:
 
     def mock(self) -> Curator:
         """The same questions on made-up rows."""
-        return rehearse(self.catalog)
+        return open_mock(self.catalog)
 
     def close(self) -> None:
         """Let go of index and ledger."""
@@ -160,7 +160,7 @@ def open_folder(folder: str | Path, progress: Progress = silent, limits: Limits 
     return curator
 
 
-def rehearse(catalog: Catalog, public: Mapping[str, object] | None = None) -> Curator:
+def open_mock(catalog: Catalog, public: Mapping[str, object] | None = None) -> Curator:
     """A catalog over rows made up from it alone: nothing is spent, and only public tables are read.
 
     `public` are those that are in memory, and not in files.

@@ -21,7 +21,7 @@ from adomnia.privacy.events import Pure
 from adomnia.privacy.filters import Budget
 from adomnia.session import mock
 from adomnia.session.block_programs import BlockProgram, answer_program, choose_grid, find_person
-from adomnia.session.curator import MEMORY, Curator, open_ledger, rehearse
+from adomnia.session.curator import MEMORY, Curator, open_ledger, open_mock
 from adomnia.session.declared import Declared
 from adomnia.session.programs import check_platform
 from adomnia.session.progress import ProgressLine
@@ -106,7 +106,7 @@ class OwnSession(LocalSession):
 
     def mock(self) -> OwnSession:
         opened, catalog = ExitStack(), self._curator.catalog
-        curator = opened.enter_context(rehearse(catalog, self._public))
+        curator = opened.enter_context(open_mock(catalog, self._public))
         return OwnSession(curator, self._public, opened, lambda: mock.frames(catalog))
 
     def close(self) -> None:

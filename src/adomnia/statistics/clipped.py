@@ -125,9 +125,9 @@ class Clipped(Wrapper):
     def event(self, price: Price) -> Composed:
         return self.inner.event(price)
 
-    def rehearse(self, price: Price) -> Round:
+    def planned_measures(self, price: Price) -> Round:
         """With the least and the greatest lengths there can be."""
-        return tuple(each for way in self._ways(self.inner.rehearse(price)) for each in way.extremes())
+        return tuple(each for way in self._ways(self.inner.planned_measures(price)) for each in way.extremes())
 
     def steps(self, price: Price) -> Steps:
         flow, lengths = self.inner.steps(price), dict[_Way, _Length]()

@@ -224,7 +224,7 @@ class Statistic(Protocol):
         """What all rounds together cost: one part for each query, in their order; equal ones until it is `split`."""
         ...
 
-    def rehearse(self, price: Price) -> Round:
+    def planned_measures(self, price: Price) -> Round:
         """What will be measured, as far as it is known before; of what depends on noise, the extremes."""
         ...
 

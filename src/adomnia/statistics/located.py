@@ -70,7 +70,7 @@ class Located:
     def event(self, price: Price) -> Composed:
         return Composed((price * self.share, price * (1 - self.share)))
 
-    def rehearse(self, price: Price) -> Round:
+    def planned_measures(self, price: Price) -> Round:
         """The distances that are longest are those from the end of the bounds."""
         distances, _ = self._distances_and_values
         total = distances.total

@@ -38,15 +38,15 @@ class OneRound(ABC):
         return (self.by or None,) * len(self.queries)
 
     def event(self, price: Price) -> Composed:
-        return Composed(each.price for each in self.rehearse(price))
+        return Composed(each.price for each in self.planned_measures(price))
 
-    def rehearse(self, price: Price) -> Round:
+    def planned_measures(self, price: Price) -> Round:
         queries = self.queries
         part = price / len(queries) if len(queries) > 1 else price
         return tuple(Measure(query, part, self.by) for query in queries)
 
     def steps(self, price: Price) -> Steps:
-        measured = yield self.rehearse(price)
+        measured = yield self.planned_measures(price)
         return _estimate(self, measured)
 
     def split(self, portions: tuple[Fraction, ...]) -> Statistic:
@@ -92,12 +92,12 @@ class Uneven(Wrapper):
     def event(self, price: Price) -> Composed:
         return Composed(price * part for part in self.portions)
 
-    def rehearse(self, price: Price) -> Round:
-        asked = zip(self.inner.rehearse(price), self.portions, strict=True)
+    def planned_measures(self, price: Price) -> Round:
+        asked = zip(self.inner.planned_measures(price), self.portions, strict=True)
         return tuple(replace(each, price=price * part) for each, part in asked)
 
     def steps(self, price: Price) -> Steps:
-        measured = yield self.rehearse(price)
+        measured = yield self.planned_measures(price)
         return _estimate(self.inner, measured)
 
     def split(self, portions: tuple[Fraction, ...]) -> "Uneven":

@@ -10,7 +10,7 @@ from adomnia.api.catalog_edits.effects import MOST_EFFECTS, carry_profiles, comp
 from adomnia.api.catalog_edits.examining import examine_text
 from adomnia.catalog.model import Profile
 from adomnia.engines.registry import load_engine
-from adomnia.session.curator import rehearse
+from adomnia.session.curator import open_mock
 from kit import hospital
 
 SALARY = "lower = 0, upper = 500_000"
@@ -49,7 +49,7 @@ def test_errors_are_those_that_a_session_prices(folder):
     before, after = read(folder), read(folder, (SALARY, "lower = 0, upper = 900_000"))
     effects = {effect.sql: effect for effect in compare_errors(before, after)}
     for catalog, side in ((before, "error_before"), (after, "error_after")):
-        with rehearse(catalog) as curator:
+        with open_mock(catalog) as curator:
             for sql, effect in effects.items():
                 quote = curator.session("alice").price(sql, epsilon=Fraction(1, 4), rows=1000)
                 assert getattr(effect, side) == f"± {show_number(quote.outputs[-1].error)}"

@@ -16,7 +16,7 @@ from adomnia.cli.shell.shell import AGAIN, STAYS_PAID, Shell
 from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.messages.references import Option
 from adomnia.messages.texts import Message
-from adomnia.session.curator import read_catalog, rehearse
+from adomnia.session.curator import open_mock, read_catalog
 from adomnia.sql.reading.statements import split_statements
 from kit.altering import alter
 from kit.waiting import HANG_SECONDS
@@ -26,7 +26,7 @@ COUNT = "SELECT COUNT(*) AS n FROM people"
 
 @pytest.fixture
 def curator(hospital):
-    with rehearse(read_catalog(hospital)) as opened:
+    with open_mock(read_catalog(hospital)) as opened:
         yield opened
 
 

@@ -14,7 +14,7 @@ from adomnia.console.data.examples import examples_of, joined_examples, list_exa
 from adomnia.console.data.links import list_links
 from adomnia.pricing.questions import Question
 from adomnia.privacy.kinds import Boolean
-from adomnia.session.curator import rehearse
+from adomnia.session.curator import open_mock
 from adomnia.sql.rows.views import open_view
 from kit import catalogs, hospital
 from kit.catalogs import PERSON, declare, gather, rows_of
@@ -125,7 +125,7 @@ def every_example(catalog):
 
 def ask_all(catalog, examples):
     """Each is priced, or where it is free, answered; a refusal fails the test."""
-    with closing(rehearse(catalog)) as curator:
+    with closing(open_mock(catalog)) as curator:
         session = curator.session("alice")
         for example in dict.fromkeys(examples):
             if example.free:

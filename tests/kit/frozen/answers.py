@@ -51,13 +51,13 @@ def answer_methods() -> Iterator[tuple[str, str]]:
         plan = with_delta(lower(method.example, catalog), _DELTA)
         for paid, price in _PRICES.items():
             yield f"{name}, {paid}", "\n".join(_describe(executed(plan, price)))
-            suited = plan.with_statistics(partial(_suit, price))
+            suited = plan.with_statistics(partial(_specialize, price))
             if suited != plan:
                 yield f"{name}, suited to {paid}", "\n".join(_describe(executed(suited, price)))
 
 
-def _suit(price: Price, statistic: Statistic) -> Statistic:
-    return statistic.suit(price) if isinstance(statistic, Analysis) else statistic
+def _specialize(price: Price, statistic: Statistic) -> Statistic:
+    return statistic.specialize_for(price) if isinstance(statistic, Analysis) else statistic
 
 
 def _describe(execution: Execution) -> Iterator[str]:

@@ -28,7 +28,7 @@ def test_groups_have_their_own():
 
 def test_it_spends_exactly_its_price():
     asked = build("quantiles", FRAME, column=COLUMN)
-    assert sum(each.price.epsilon for each in asked.rehearse(EPSILON)) == 1
+    assert sum(each.price.epsilon for each in asked.planned_measures(EPSILON)) == 1
 
 
 @pytest.mark.parametrize("probs", [("1/2", "1/4"), ("1/2", "501/1000"), ("1/3",), ("1/1000",), ("0",), ("1",)])

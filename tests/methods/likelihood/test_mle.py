@@ -212,7 +212,7 @@ def test_off_the_law_it_is_not_the_fit_to_all_rows_as_the_quote_says():
 
 def test_rounds_are_a_count_then_bins_then_moments():
     analysis = build("normal", (0, 200))
-    people, bins, averages = analysis.rehearse(EPSILON)
+    people, bins, averages = analysis.planned_measures(EPSILON)
     assert [each.price.epsilon for each in (people, bins, averages)] == [Fraction(part, 100) for part in (2, 13, 85)]
     assert isinstance(bins.query.aggregate, EstimateCounts)
     assert isinstance(averages.query.aggregate, EstimateMoments)

@@ -57,7 +57,7 @@ def build(family, **arguments):
 
 
 def measure(analysis, data, price, seed):
-    return Arms(data, SeededBits(seed)).measure(analysis.rehearse(price)[0])
+    return Arms(data, SeededBits(seed)).measure(analysis.planned_measures(price)[0])
 
 
 def believe(family, values, price, seed="posterior", **arguments):

@@ -89,7 +89,7 @@ def test_with_next_to_no_noise_it_is_the_table_of_statsmodels(price):
     }
     expected = anova_lm(smf.ols("y ~ g + x + h", pd.DataFrame(data)).fit())
     analysis = METHOD.build(FRAME, {"formula": "y ~ g + x + h", "by": ()})
-    table = analyse(analysis.suit(price), price, data, SeededBits("exact"))
+    table = analyse(analysis.specialize_for(price), price, data, SeededBits("exact"))
     assert table.labels["term"] == ("g", "x", "h", "Residuals")
     order = ["g", "x", "h", "Residual"]
     assert table.facts["df"]() == pytest.approx(expected["df"][order].to_list(), abs=3)
@@ -104,7 +104,7 @@ def test_it_says_finite_things_of_few_rows(n):
     data = {"y": rng.uniform(0, 1, n), "g": rng.choice(list("abc"), n).astype(object)}
     analysis = METHOD.build(FRAME, {"formula": "y ~ g", "by": ()})
     for price in PRICES:
-        table = analyse(analysis.suit(price), price, data, SeededBits(f"few {n}"))
+        table = analyse(analysis.specialize_for(price), price, data, SeededBits(f"few {n}"))
         assert all(fact is None or np.isfinite(fact) for column in table.facts.values() for fact in column())
 
 

@@ -157,7 +157,7 @@ def test_the_event_covers_all_rounds(formula, price):
     model = build(formula)
     event = model.event(price)
     assert sum(map(amount, event.events)) == amount(price)
-    asked = Composed(each.mechanism.event(each.query.sensitivity()) for each in model.rehearse(price))
+    asked = Composed(each.mechanism.event(each.query.sensitivity()) for each in model.planned_measures(price))
     assert covers(event, asked)
 
 

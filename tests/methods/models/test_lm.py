@@ -56,7 +56,7 @@ def test_with_next_to_no_noise_it_is_the_fit_of_statsmodels(ours, theirs, price)
 
     data = sample(3000)
     fit = smf.ols(theirs, pd.DataFrame(data)).fit()
-    one_spread = replace(build(ours).suit(price), sandwich=False)  # White's: tests/contracts/test_columns.py
+    one_spread = replace(build(ours).specialize_for(price), sandwich=False)  # White's: tests/contracts/test_columns.py
     table = analyse(one_spread, price, data, SeededBits("exact"))
     expected = {_rename(name, ours): (fit.params[name], fit.bse[name], fit.pvalues[name]) for name in fit.params.index}
     assert set(expected) == set(table.labels["term"])
@@ -125,7 +125,7 @@ def coverage(n, price, repetitions, seed):
     for _ in range(repetitions):
         data = spread(n, rng)
         fit, exact = simulation.fit(data, rng), simulation.fit(data, None)
-        reach = stdtrit(fit.freedom, 0.975)
+        reach = stdtrit(fit.degrees_of_freedom, 0.975)
         for place, (population, truth) in enumerate(((True, TRUE), (False, exact.coefficients))):
             below, above = fit.scores(population=population).interval(reach)
             off = truth - fit.coefficients
@@ -190,7 +190,7 @@ def test_whatever_the_data_everything_is_finite_or_has_no_reply(shape, price):
     x, y = UGLY[shape](np.random.default_rng(4), 500)
     rng = np.random.default_rng(5)
     data = {"x": x, "y": y, "a": rng.choice(LEVELS[:2], len(x)).astype(object)}  # the level r is empty
-    table = analyse(build("y ~ poly(x, 2) + a").suit(price), price, data, SeededBits(shape))
+    table = analyse(build("y ~ poly(x, 2) + a").specialize_for(price), price, data, SeededBits(shape))
     values = table.estimates["estimate"].values
     lower, upper = table.estimates["estimate"].interval(0.95, 1)
     lost = np.isnan(values)
@@ -244,10 +244,10 @@ def test_arguments_are_refused_from_public_facts():
 def test_its_price_is_spent_whole_and_sums_suit_the_kind_of_the_price():
     analysis = build("y ~ x + z + a")
     for price in PRICES:
-        suited = analysis.suit(price)
+        suited = analysis.specialize_for(price)
         assert suited.laplace == isinstance(price, Pure)
         assert sum(part for _, part in suited.shares) == 1
-        assert len(suited.event(price).events) == len(suited.queries) == len(suited.rehearse(price))
+        assert len(suited.event(price).events) == len(suited.queries) == len(suited.planned_measures(price))
 
 
 @pytest.mark.parametrize("units", [(2.0**150, 2.0**-180), (2.0**-150, 2.0**180), (1.0, 2.0**200)], ids=str)
@@ -284,7 +284,7 @@ def test_with_weights_it_is_the_weighted_fit_of_statsmodels_with_errors_of_sampl
 
     data = weigh(sample(4000))
     fit = smf.wls(formula, pd.DataFrame(data), weights=data["w"]).fit(cov_type="HC1")
-    table = analyse(build_weighted(formula).suit(price), price, data, SeededBits("exact"))
+    table = analyse(build_weighted(formula).specialize_for(price), price, data, SeededBits("exact"))
     for row, term in enumerate(table.labels["term"]):
         name = term.replace("(Intercept)", "Intercept").replace("[", "[T.") if "0 +" not in formula else term
         assert table.estimates["estimate"].values[row] == pytest.approx(fit.params[name], abs=0.25 * fit.bse[name])
@@ -323,7 +323,7 @@ def test_intervals_with_weights_cover_where_those_of_precision_weights_do_not(pr
     covered, precise, widths = 0, 0, []
     for seed in range(50):
         arms = Arms(weigh(sample(n, 100 + seed), seed), SeededBits(f"cover {seed}"))
-        fit = analysis.fit(tuple(map(arms.measure, analysis.rehearse(price))))
+        fit = analysis.fit(tuple(map(arms.measure, analysis.planned_measures(price))))
         below, above = fit.scores(population=True).interval(1.96)
         off = truth - fit.coefficients
         covered += int(((below <= off) & (off <= above)).sum())
@@ -339,8 +339,8 @@ def test_intervals_with_weights_cover_where_those_of_precision_weights_do_not(pr
 def test_models_of_many_coefficients_are_answered_in_one_round(levels):
     """To derive how far a person moves more than ten squares would take too long, and from 18 on it is refused."""
     names = tuple(f"c{place}" for place in range(levels))
-    lm = build("y ~ x + C(c)", frame({"y": (-10, 20), "x": (0, 10)}, {"c": names})).suit(Pure(1))
-    asked = lm.rehearse(Pure(1))
+    lm = build("y ~ x + C(c)", frame({"y": (-10, 20), "x": (0, 10)}, {"c": names})).specialize_for(Pure(1))
+    asked = lm.planned_measures(Pure(1))
     assert lm.sandwich == (levels + 1 <= 10)
     assert len(asked) == len(lm.sums.blocks) + lm.sandwich
     assert all(each.mechanism.event(each.query.sensitivity()).epsilon <= each.price.epsilon for each in asked)

@@ -26,7 +26,7 @@ PRICES = [Pure(1), Concentrated(rho_of(1, 1e-6))]
 
 
 def build(formula, inference="population", given=FRAME):
-    return METHOD.build(given, {"formula": formula, "inference": inference}).suit(Pure(1))
+    return METHOD.build(given, {"formula": formula, "inference": inference}).specialize_for(Pure(1))
 
 
 def draw(rows, seed=0, slope=1.0, level=0.3):
@@ -224,7 +224,7 @@ def test_the_bill_of_many_terms_covers_its_rounds_in_every_currency():
     numbers = [f"x{place}" for place in range(6)]
     given = frame({"y": (0, 1), **dict.fromkeys(numbers, (0, 10))}, whole=("y",))
     model = build(f"y ~ {' + '.join(numbers)}", given=given)
-    spent = Composed(each.mechanism.event(each.query.sensitivity()) for each in model.rehearse(Pure(1)))
+    spent = Composed(each.mechanism.event(each.query.sensitivity()) for each in model.planned_measures(Pure(1)))
     assert len(model.queries) > 4
     assert sum(part for _, part in model.shares) == 1
     assert covers(model.event(Pure(1)), spent)

@@ -27,7 +27,9 @@ PRICES = [Pure(1), Concentrated(rho_of(1, 1e-6))]
 
 def build(formula, inference="population", exposure=None, given=FRAME):
     named = None if exposure is None else given.numbers[exposure]
-    return METHOD.build(given, {"formula": formula, "inference": inference, "exposure": named}).suit(PRICES[0])
+    return METHOD.build(given, {"formula": formula, "inference": inference, "exposure": named}).specialize_for(
+        PRICES[0]
+    )
 
 
 def draw(rows, seed=0):
@@ -107,7 +109,7 @@ def test_counts_that_scatter_farther_than_poissons_are_covered_too(price):
     model, held, alone = METHOD.build(STAYS, {"formula": "days ~ ward", "inference": "population"}), 0, 0
     for run in range(60):
         data, bits = draw_stays(3000, run), f"stays {run}"
-        for asked in (model, model.suit(price)):
+        for asked in (model, model.specialize_for(price)):
             lower, upper = analyse(asked, price, data, SeededBits(bits)).estimates["estimate"].interval(0.95, 1)
             covered = int(lower[1] <= truth <= upper[1])
             held, alone = held + covered * asked.dispersed, alone + covered * (not asked.dispersed)
@@ -116,14 +118,14 @@ def test_counts_that_scatter_farther_than_poissons_are_covered_too(price):
 
 
 def test_a_note_tells_how_far_counts_scatter():
-    model = METHOD.build(STAYS, {"formula": "days ~ ward", "inference": "population"}).suit(Pure(100))
+    model = METHOD.build(STAYS, {"formula": "days ~ ward", "inference": "population"}).specialize_for(Pure(100))
     notes = analyse(model, Pure(100), draw_stays(5000, 1), SeededBits("note")).notes
     (told,) = (note for note in notes if "times that of a Poisson count" in note)
     assert float(told.split("about ")[1].split(" times")[0]) == pytest.approx(8, rel=0.15)
 
 
 def test_intervals_about_the_data_need_no_dispersion():
-    model = METHOD.build(STAYS, {"formula": "days ~ ward", "inference": "data"}).suit(Pure(1))
+    model = METHOD.build(STAYS, {"formula": "days ~ ward", "inference": "data"}).specialize_for(Pure(1))
     assert not model.dispersed
     assert len(model.shares) == len(METHOD.build(STAYS, {"formula": "days ~ ward", "inference": "data"}).shares)
 
@@ -132,7 +134,7 @@ def test_where_the_last_step_is_a_long_one_the_end_of_the_way_is_covered():
     """200 people with few events and a bound far above: the intercept was missed by two of five."""
     kind = KINDS["counts with zeros"]
     rare = frame({"y": (0, 100)}, {"city": ("A", "B")}, whole=("y",))
-    model = METHOD.build(rare, {"formula": "y ~ city", "inference": "population"}).suit(Pure(1))
+    model = METHOD.build(rare, {"formula": "y ~ city", "inference": "population"}).specialize_for(Pure(1))
     truth, rng, held = np.log(kind.values((np.arange(10**5) + 0.5) / 10**5).mean()), np.random.default_rng(4), 0
     for run in range(60):
         city = np.array(["A", "B"], dtype=object)[rng.integers(0, 2, 200)]
@@ -160,7 +162,7 @@ def draw_counts(rows, seed):
 def test_2_000_people_have_a_reply_that_covers(formula, truth, widest):
     """Of 50 that are silent with probability 0.02, 10 are in 5 of 10**8 runs; of 50 slopes that are covered with
     probability 0.93, fewer than 31 are in 5 of 10**11 runs (binomial). It was silent in a quarter to a third."""
-    model = METHOD.build(COUNTS, {"formula": formula, "inference": "population"}).suit(PRICES[0])
+    model = METHOD.build(COUNTS, {"formula": formula, "inference": "population"}).specialize_for(PRICES[0])
     silent, held, widths = 0, 0, []
     for run in range(50):
         estimate = analyse(model, PRICES[0], draw_counts(2000, run), SeededBits(f"counts {run}")).estimates["estimate"]
@@ -222,7 +224,7 @@ def test_a_response_whose_squares_are_no_numbers_is_refused_before_data():
         build("y ~ x", given=huge)
     large = build("y ~ x", given=frame({"y": (0, 1e100), "x": (-1, 1)}))
     for price in (Pure(1), Concentrated(1)):
-        assert large.suit(price).rehearse(price)
+        assert large.specialize_for(price).planned_measures(price)
 
 
 DAYS = frame({"y": (0, 60), "x": (-1, 1), "days": (1, 90)}, {"city": ("A", "B")}, whole=("y", "days"))

@@ -37,8 +37,8 @@ def test_with_next_to_no_noise_it_is_the_closed_form():
 def test_a_penalty_of_its_own_follows_the_noise():
     rng = np.random.default_rng(2)
     simulation = Simulation.of("y ~ x + z", FRAME, Pure(1))
-    assert simulation.fit(sample(100_000, rng), rng).shortfall == 0
-    assert simulation.fit(sample(100, rng), rng).shortfall > 0
+    assert simulation.fit(sample(100_000, rng), rng).missing_signal == 0
+    assert simulation.fit(sample(100, rng), rng).missing_signal > 0
 
 
 def test_it_predicts_better_where_columns_are_hardly_apart():
@@ -48,7 +48,7 @@ def test_it_predicts_better_where_columns_are_hardly_apart():
     for _ in range(100):
         data = sample(300, rng, twins=0.9)
         fit = simulation.fit(data, rng)
-        penalised = replace(fit, penalty=fit.shortfall)
+        penalised = replace(fit, penalty=fit.missing_signal)
         assert np.all(penalised.known)
         points = sample(50, rng, twins=0.9)
         columns = np.stack([np.ones(50), points["x"], points["z"]], axis=1)

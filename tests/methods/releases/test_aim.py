@@ -39,7 +39,7 @@ def test_its_rounds_stay_within_its_event(price, rows):
     analysis = build(METHOD, SIZES, size=40)
     result, events = release(analysis, price, rows)
     assert is_covered(analysis, price, events)
-    rehearsed = [each.mechanism.event(each.query.sensitivity()) for each in analysis.rehearse(price)]
+    rehearsed = [each.mechanism.event(each.query.sensitivity()) for each in analysis.planned_measures(price)]
     assert is_covered(analysis, price, rehearsed)
     assert result.product.rows.shape == (40, 4)
 
@@ -125,7 +125,7 @@ def test_constant_columns_and_those_of_one_value_are_no_trouble():
 
 
 def test_one_column_is_measured_at_the_whole_price():
-    (only,) = build(METHOD, (3,)).rehearse(PRICES[0])
+    (only,) = build(METHOD, (3,)).planned_measures(PRICES[0])
     assert only.price == PRICES[0]
     _, events = release(build(METHOD, (3,)), PRICES[0], ROWS[:, 1:2])
     assert len(events) == 1
@@ -133,7 +133,7 @@ def test_one_column_is_measured_at_the_whole_price():
 
 def test_people_with_several_rows_are_hidden_by_as_much_more_noise():
     one, several = (build(METHOD, SIZES, each) for each in (1, 3))
-    for few, many in zip(one.rehearse(PRICES[1]), several.rehearse(PRICES[1]), strict=True):
+    for few, many in zip(one.planned_measures(PRICES[1]), several.planned_measures(PRICES[1]), strict=True):
         assert many.query.sensitivity().linf == 3 * few.query.sensitivity().linf
 
 
@@ -162,7 +162,7 @@ def test_parts_of_a_price_buy_the_noise_that_the_papers_state():
     price = Concentrated(older["rho_eps1_delta1e9"])
     measure = Measure(tables.query((0,)), price * Fraction(9, 10) / known["T"])
     assert float(measure.mechanism.variance) ** 0.5 == pytest.approx(known["sigma0"], rel=1e-4)
-    choice = tables.suppose_choice({(0,): 1, (1,): 1}, price / 10 / known["T"])
+    choice = tables.simulate_choice({(0,): 1, (1,): 1}, price / 10 / known["T"])
     assert float(choice.mechanism.event(choice.query.sensitivity()).epsilon) == pytest.approx(known["eps0"], rel=1e-4)
     assert float(Measure(tables.query((0,)), price / 3).mechanism.variance) ** 0.5 == pytest.approx(
         older["mst_sigma"], rel=1e-6

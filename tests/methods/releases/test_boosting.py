@@ -83,13 +83,13 @@ def test_its_rounds_stay_within_its_event(price, rows):
     result, events = release(analysis, price, rows)
     assert len(events) == 3 + 2 + 2 * 4  # the first two draws are by chance alone
     assert covers(analysis.event(price), Composed(events))
-    rehearsed = analysis.rehearse(price)
+    rehearsed = analysis.planned_measures(price)
     assert covers(analysis.event(price), Composed(each.mechanism.event(each.query.sensitivity()) for each in rehearsed))
     assert result.product.rows.shape == (40, 3)
 
 
 def test_one_column_is_measured_at_the_whole_price():
-    (only,) = build(METHOD, (3,)).rehearse(PRICES[0])
+    (only,) = build(METHOD, (3,)).planned_measures(PRICES[0])
     assert only.price == PRICES[0]
 
 

@@ -37,7 +37,7 @@ DATA = {"many": draw(3000), "few": draw(5), "nobody": draw(0), "constant": draw(
 
 
 def ask(price, **arguments):
-    return build("marginals", FRAME, **{"missing": "left_out"} | arguments).suit(price)
+    return build("marginals", FRAME, **{"missing": "left_out"} | arguments).specialize_for(price)
 
 
 def answer_exactly(asked, price, data):
@@ -105,7 +105,7 @@ def test_whole_tables_agree_whatever_the_data(price, data, how):
 def test_intervals_hold_as_often_as_they_say(how, price, data):
     """Of some cells in 120 draws each; a false alarm is one in a million. Half as wide they would be found out."""
     asked = ask(price, how=how)
-    exact = np.array(exact_counts(asked.foresee(price, 1), DATA[data]))
+    exact = np.array(exact_counts(asked.expected_result(price, 1), DATA[data]))
     hits, halves, draws = 0, 0, 120
     for seed in range(draws):
         table = table_of(asked, price, DATA[data], seed)
@@ -122,7 +122,7 @@ def test_intervals_hold_as_often_as_they_say(how, price, data):
 @pytest.mark.parametrize("price", PRICES, ids=str)
 def test_all_intervals_hold_at_once_as_often_as_they_say(price):
     asked, draws = ask(price), 60
-    exact, hits = np.array(exact_counts(asked.foresee(price, 1), DATA["many"])), 0
+    exact, hits = np.array(exact_counts(asked.expected_result(price, 1), DATA["many"])), 0
     for seed in range(draws):
         table = table_of(asked, price, DATA["many"], seed)
         lower, upper = table.estimates["count"].interval(0.8, table.rows)
@@ -133,7 +133,7 @@ def test_all_intervals_hold_at_once_as_often_as_they_say(price):
 @pytest.mark.parametrize("price", PRICES, ids=str)
 def test_what_is_foreseen_has_the_errors_that_come(price):
     asked = ask(price)
-    foreseen, found = asked.foresee(price, 1000), table_of(asked, price, DATA["many"])
+    foreseen, found = asked.expected_result(price, 1000), table_of(asked, price, DATA["many"])
     assert foreseen.labels == found.labels
     widths = [np.subtract(*table.estimates["count"].interval(0.95, 3)) for table in (foreseen, found)]
     assert widths[0] == pytest.approx(widths[1])
@@ -142,9 +142,9 @@ def test_what_is_foreseen_has_the_errors_that_come(price):
 
 @pytest.mark.parametrize("price", PRICES, ids=str)
 def test_several_rows_of_a_person_are_hidden_by_as_much_more_noise(price):
-    once = ask(price).foresee(price, 100)
+    once = ask(price).expected_result(price, 100)
     wider = frame(levels=LEVELS, rows_per_person=3)
-    thrice = build("marginals", wider, missing="left_out").suit(price).foresee(price, 100)
+    thrice = build("marginals", wider, missing="left_out").specialize_for(price).expected_result(price, 100)
     widths = [np.subtract(*table.estimates["count"].interval(0.95, 1)) for table in (once, thrice)]
     assert widths[1] == pytest.approx(3 * widths[0], rel=0.05)
 
@@ -167,7 +167,7 @@ def test_the_product_counts_as_the_table_does():
 def test_tables_of_three_columns_that_overlap_are_those_of_drawn_rows():
     four = frame(levels=LEVELS | {"club": ("in", "out")})
     data = DATA["many"] | {"club": np.array(["in", "out"] * 1500, dtype=object)}
-    asked = build("marginals", four, ways=3, missing="left_out").suit(PRICES[1])
+    asked = build("marginals", four, ways=3, missing="left_out").specialize_for(PRICES[1])
     product = table_of(asked, PRICES[1], data).product
     assert product.rows is None  # estimates answer questions: drawn rows are a little off
     assert len(product.tables) == 1 + 4 + 6 + 4
@@ -185,7 +185,7 @@ def test_epsilon_buys_what_has_the_least_noise_and_says_so():
 
 def test_fourier_coefficients_are_of_columns_with_a_power_of_two_of_values():
     two = frame(levels={"sex": ("F", "M"), "job": LEVELS["job"]})
-    asked = build("marginals", two, how="fourier", missing="left_out").suit(PRICES[0])
+    asked = build("marginals", two, how="fourier", missing="left_out").specialize_for(PRICES[0])
     table = answer_exactly(asked, PRICES[0], {name: DATA["few"][name] for name in ("sex", "job")})
     assert [each.aggregate.results for each in asked.queries[1:]] == [1, 3, 3]
     assert table.facts["whole_count"]()[0] == 5

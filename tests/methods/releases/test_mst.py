@@ -26,7 +26,7 @@ def test_it_spends_its_price_and_nothing_beyond(price, sizes, number):
     analysis = build(METHOD, sizes, size=10)
     result, events = release(analysis, price, draw_people(number, sizes, 3))
     assert covers(analysis.event(price), Composed(events))
-    rehearsed = [each.mechanism.event(each.query.sensitivity()) for each in analysis.rehearse(price)]
+    rehearsed = [each.mechanism.event(each.query.sensitivity()) for each in analysis.planned_measures(price)]
     assert covers(analysis.event(price), Composed(rehearsed))
     assert result.product.rows.shape == (10, len(sizes))
 

@@ -37,7 +37,7 @@ def test_its_rounds_stay_within_its_event(price, queries, rows):
     assert covers(analysis.event(price), Composed(events))
     assert covers(
         analysis.event(price),
-        Composed(each.mechanism.event(each.query.sensitivity()) for each in analysis.rehearse(price)),
+        Composed(each.mechanism.event(each.query.sensitivity()) for each in analysis.planned_measures(price)),
     )
     assert result.product.rows.shape == (40, 4)
 
@@ -46,14 +46,14 @@ def test_its_rounds_stay_within_its_event(price, queries, rows):
 def test_people_with_several_rows_are_hidden_by_as_much_more_noise(price):
     several = build(METHOD, SIZES, rows_per_person=3, rounds=2)
     one = build(METHOD, SIZES, rounds=2)
-    for few, many in zip(one.rehearse(price), several.rehearse(price), strict=True):
+    for few, many in zip(one.planned_measures(price), several.planned_measures(price), strict=True):
         assert many.query.sensitivity().linf == 3 * few.query.sensitivity().linf
     _, events = release(several, price, ROWS)
     assert covers(several.event(price), Composed(events))
 
 
 def test_one_column_is_measured_at_the_whole_price():
-    (only,) = build(METHOD, (3,)).rehearse(PRICES[0])
+    (only,) = build(METHOD, (3,)).planned_measures(PRICES[0])
     assert only.price == PRICES[0]
 
 
@@ -88,7 +88,11 @@ def test_single_cells_are_classic_and_worse():
 def test_a_choice_is_among_all_tables_or_all_cells_and_finds_its_own():
     whole, cells = (build(METHOD, SIZES, queries=each) for each in ("tables", "cells"))
     (of_tables,), (of_cells,) = (
-        [each.query.aggregate for each in analysis.rehearse(PRICES[1]) if isinstance(each.query.aggregate, Distances)]
+        [
+            each.query.aggregate
+            for each in analysis.planned_measures(PRICES[1])
+            if isinstance(each.query.aggregate, Distances)
+        ]
         for analysis in (whole, cells)
     )
     tables = whole.tables.asked

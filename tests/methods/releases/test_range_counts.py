@@ -7,7 +7,7 @@ import pytest
 
 from adomnia.distributions.margins import margin
 from adomnia.methods.contract import BadArgument
-from adomnia.methods.supposition import drive
+from adomnia.methods.simulation import drive
 from adomnia.methods.synthesis.attributes import MISSING
 from adomnia.methods.synthesis.strategies import GramRelease
 from adomnia.privacy.events import Concentrated, Pure
@@ -69,7 +69,7 @@ def test_bins_of_numbers_have_their_ends():
 def test_intervals_of_ranges_hold_whatever_the_data(price, strategy, data):
     """Ranges of one release share noise, so that one of each is taken. False alarms: one in a million."""
     asked = build("range_counts", WHOLE, column=WHOLE.numbers["x"], strategy=strategy, missing="left_out")
-    (measure,) = asked.rehearse(price)
+    (measure,) = asked.planned_measures(price)
     random, exact, hits, narrow = np.random.default_rng(4), counts_of(DATA[data]), 0, 0
     for draw in range(150):
         measured = Arms({"x": DATA[data]}, SeededBits((data, draw))).measure(measure)
@@ -90,11 +90,11 @@ def test_counts_without_least_squares_would_be_worse():
     """Single bins of a tree added up, as if its other levels had not been measured."""
     asked = build("range_counts", WHOLE, column=WHOLE.numbers["x"], strategy="tree", missing="left_out")
     price = Concentrated(1)
-    suited = asked.suit(price)
+    suited = asked.specialize_for(price)
     unit = suited.shares[0][0].aggregate.blocks[0][0].rows[0][0][1]
     solved, plain = [], []
     for draw in range(60):
-        (measure,) = suited.rehearse(price)
+        (measure,) = suited.planned_measures(price)
         measured = Arms({"x": DATA["constant"]}, SeededBits(draw)).measure(measure)
         solved.append(suited.tabulate(measured).estimates["cumulative"].values[23] - 200)
         plain.append(measured.values[:24].sum() / unit - 200)
@@ -118,7 +118,7 @@ def test_a_release_counts_as_it_shows():
 def test_rows_of_a_person_move_combinations_by_their_columns(price):
     several = frame({"x": (0, 31)}, whole=("x",), rows_per_person=3)
     asked = build("range_counts", several, column=several.numbers["x"])
-    (measure,) = asked.rehearse(price)
+    (measure,) = asked.planned_measures(price)
     sensitivity = measure.query.sensitivity()
     before = Arms({"x": DATA["spread"]}, SeededBits(0)).exact(measure.query)
     for rows in ([31.0] * 3, [0.0, 17.0, np.nan], [np.nan] * 3):
@@ -132,14 +132,17 @@ def test_rows_of_a_person_move_combinations_by_their_columns(price):
 def test_what_is_compared_is_said():
     asked = build("range_counts", WHOLE, column=WHOLE.numbers["x"])
     assert asked.comparison is None
-    suited = asked.suit(Concentrated(1))
+    suited = asked.specialize_for(Concentrated(1))
     assert suited.strategy == "p_identity"
     assert "identity 2." in suited.comparison
-    assert build("range_counts", WHOLE, column=WHOLE.numbers["x"], strategy="tree").suit(Pure(1)).comparison is None
+    assert (
+        build("range_counts", WHOLE, column=WHOLE.numbers["x"], strategy="tree").specialize_for(Pure(1)).comparison
+        is None
+    )
 
 
 def test_the_error_to_expect_is_that_of_the_release():
-    asked = build("range_counts", WHOLE, column=WHOLE.numbers["x"]).suit(Pure(1))
+    asked = build("range_counts", WHOLE, column=WHOLE.numbers["x"]).specialize_for(Pure(1))
     _, expected = drive(asked, Pure(1), 1000)
     found = table_of(asked, Pure(1), {"x": DATA["spread"]})
     widths = [np.subtract(*each.estimates["cumulative"].interval(0.95, 1)[::-1]) for each in (expected, found)]

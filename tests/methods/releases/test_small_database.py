@@ -91,7 +91,7 @@ def test_both_of_its_measures_stay_within_its_event(price, rows):
     result, events = release(analysis, price, rows)
     assert len(events) == 2
     assert covers(analysis.event(price), Composed(events))
-    shown = [each.mechanism.event(each.query.sensitivity()) for each in analysis.rehearse(price)]
+    shown = [each.mechanism.event(each.query.sensitivity()) for each in analysis.planned_measures(price)]
     assert shown == events
     assert result.rows == len(result.product.rows) >= 1
 

@@ -9,7 +9,7 @@ import pytest
 
 from adomnia.methods.contract import BadArgument
 from adomnia.methods.releases.top_down import list_children, round_levels
-from adomnia.methods.supposition import drive
+from adomnia.methods.simulation import drive
 from adomnia.methods.synthesis.nested_release import NestedRelease
 from adomnia.methods.synthesis.places import Geography
 from adomnia.privacy.events import Concentrated, Pure
@@ -108,8 +108,8 @@ def test_whole_counts_add_up_and_tables_are_theirs(price, nesting, total):
 def test_intervals_hold_on_few_rows_and_are_not_too_wide(price, arguments):
     """Of each draw one line is taken. False alarms: one in a million."""
     data = people(12)
-    asked = ask(**arguments).suit(price)
-    measures, random, hits, narrow = asked.rehearse(price), np.random.default_rng(9), 0, 0
+    asked = ask(**arguments).specialize_for(price)
+    measures, random, hits, narrow = asked.planned_measures(price), np.random.default_rng(9), 0, 0
     exact = asked._table([_exact(each, data) for each in measures], whole=False).estimates["count"].values
     for draw in range(120):
         arms = Arms(data, SeededBits(draw))
@@ -136,7 +136,7 @@ def test_one_person_moves_every_level_by_at_most_its_sensitivity(price, nesting)
     data, more = people(20), people(3, seed=7)
     more["city"][0] = None
     after = {name: np.concatenate([data[name], more[name]]) for name in data}
-    for measure in ask(several, nesting=nesting, columns=("age",), bins=20).rehearse(price):
+    for measure in ask(several, nesting=nesting, columns=("age",), bins=20).planned_measures(price):
         exact = [Arms(each, SeededBits(0)).exact(measure.query) for each in (data, after)]
         moved, sensitivity = exact[1] - exact[0], measure.query.sensitivity()
         assert 0 < np.abs(moved).sum() <= sensitivity.l1
@@ -164,12 +164,12 @@ def test_a_public_total_needs_no_measurement_of_the_root():
 
 def test_sums_of_places_are_measured_where_cells_are_many():
     wide = ask(columns=("age",), bins=100)
-    assert len(wide.suit(Concentrated(1)).shares[0][0].aggregate.blocks) == 2
-    assert len(ask().suit(Concentrated(1)).shares[0][0].aggregate.blocks) == 1
+    assert len(wide.specialize_for(Concentrated(1)).shares[0][0].aggregate.blocks) == 2
+    assert len(ask().specialize_for(Concentrated(1)).shares[0][0].aggregate.blocks) == 1
 
 
 def test_the_error_to_expect_is_that_of_the_release():
-    asked = ask(nesting=NESTING).suit(PRICES[0])
+    asked = ask(nesting=NESTING).specialize_for(PRICES[0])
     _, expected = drive(asked, PRICES[0], 1000)
     found = table_of(asked, PRICES[0], people(30))
     widths = [np.subtract(*each.estimates["count"].interval(0.95, 1)[::-1]) for each in (expected, found)]

@@ -19,22 +19,22 @@ MANY = tuple(Fraction(place, 100) for place in range(3, 100, 3))
 @pytest.mark.parametrize("way", ["auto", "brackets", "exponential", "tree", "histogram"])
 def test_with_little_noise_every_way_finds_the_median(way):
     asked = build("location", FRAME, column=COLUMN, method=way, sample_size=1_000_000)
-    assert asked.suit(EXACT).rehearse(EXACT)
-    table = table_of(asked.suit(EXACT), EXACT, {"x": VALUES})
+    assert asked.specialize_for(EXACT).planned_measures(EXACT)
+    table = table_of(asked.specialize_for(EXACT), EXACT, {"x": VALUES})
     assert table.estimates["estimate"].values[0] == pytest.approx(np.median(VALUES), rel=0.02)
 
 
 def test_auto_is_settled_by_price_and_facts_and_says_what_it_compared():
-    one = build("location", FRAME, column=COLUMN).suit(Pure(1))
-    many = build("location", FRAME, column=COLUMN, probs=MANY).suit(Pure(1))
+    one = build("location", FRAME, column=COLUMN).specialize_for(Pure(1))
+    many = build("location", FRAME, column=COLUMN, probs=MANY).specialize_for(Pure(1))
     assert (one.way, many.way) == ("brackets", "histogram")
     assert one.comparison.startswith("The way brackets was chosen. Expected errors, supposing 1,000 rows")
     assert all(each in many.comparison for each in ("exponential", "tree", "histogram"))
-    assert one.suit(Pure(1)) == one
+    assert one.specialize_for(Pure(1)) == one
 
 
 def test_a_way_that_is_named_is_taken_and_nothing_is_compared():
-    asked = build("location", FRAME, column=COLUMN, method="tree").suit(Pure(1))
+    asked = build("location", FRAME, column=COLUMN, method="tree").specialize_for(Pure(1))
     assert asked.way == "tree"
     assert not asked.comparison
 
@@ -44,7 +44,7 @@ def test_only_auto_is_another_question_than_it_was():
     assert build("location", FRAME, column=COLUMN).with_interval
     assert not build("location", FRAME, column=COLUMN, method="tree").with_interval
     then = replace(build("location", FRAME, column=COLUMN), with_interval=False)
-    assert then.suit(Pure(1)).way == "exponential"
+    assert then.specialize_for(Pure(1)).way == "exponential"
 
 
 def test_several_shares_are_refused_of_the_smooth_way():
@@ -64,14 +64,14 @@ def test_explain_and_the_answer_show_the_comparison():
 
 
 def test_the_smooth_way_is_one_value_with_noise_of_its_own():
-    asked = build("location", FRAME, column=COLUMN, method="smooth").suit(EXACT)
-    assert [each.by for each in asked.rehearse(EXACT)] == ["smooth_cauchy"]
+    asked = build("location", FRAME, column=COLUMN, method="smooth").specialize_for(EXACT)
+    assert [each.by for each in asked.planned_measures(EXACT)] == ["smooth_cauchy"]
     table = table_of(asked, EXACT, {"x": VALUES})
     assert table.estimates["estimate"].values[0] == pytest.approx(np.median(VALUES), rel=0.02)
 
 
 def test_a_spread_that_a_release_told_is_said_with_the_comparison():
-    asked = build("location", FRAME, column=COLUMN, spread=Fraction(7)).suit(Pure(1))
+    asked = build("location", FRAME, column=COLUMN, spread=Fraction(7)).specialize_for(Pure(1))
     assert "an interquartile range of 7" in asked.comparison
     assert "smooth" in asked.comparison
 
@@ -79,7 +79,7 @@ def test_a_spread_that_a_release_told_is_said_with_the_comparison():
 @pytest.mark.parametrize("inference", ["data", "population"])
 def test_auto_has_an_interval_that_says_something(inference):
     """Of 5,000 rows at epsilon 1 it spans some percent of them; of a value that is chosen alone, all of them."""
-    asked = build("location", FRAME, column=COLUMN, sample_size=5_000, inference=inference).suit(Pure(1))
+    asked = build("location", FRAME, column=COLUMN, sample_size=5_000, inference=inference).specialize_for(Pure(1))
     for seed in range(5):
         lower, upper = table_of(asked, Pure(1), {"x": VALUES}, seed).estimates["estimate"].interval(0.95, 1)
         between = np.mean((lower[0] <= VALUES) & (upper[0] >= VALUES))
@@ -87,10 +87,10 @@ def test_auto_has_an_interval_that_says_something(inference):
 
 
 def test_several_quantiles_of_a_population_are_counted_in_bins():
-    asked = build("location", FRAME, column=COLUMN, probs=MANY[:3], sample_size=10**6).suit(Pure(1))
+    asked = build("location", FRAME, column=COLUMN, probs=MANY[:3], sample_size=10**6).specialize_for(Pure(1))
     assert asked.way in ("tree", "histogram")
     with pytest.raises(BadArgument, match="probs"):
         build("location", FRAME, column=COLUMN, probs=MANY, method="brackets")
     about_data = build("location", FRAME, column=COLUMN, probs=MANY[:3], method="brackets", inference="data")
-    table = table_of(about_data.suit(EXACT), EXACT, {"x": VALUES})
+    table = table_of(about_data.specialize_for(EXACT), EXACT, {"x": VALUES})
     assert table.estimates["estimate"].values == pytest.approx(np.quantile(VALUES, [0.03, 0.06, 0.09]), rel=0.05)

@@ -114,7 +114,7 @@ def test_a_coarser_attempt_replies_where_the_scale_was_much_too_small():
 def test_what_is_rehearsed_has_all_attempts_and_costs_the_price():
     for scale in (None, KNOWN):
         asked = build("ptr_median", FRAME, column=FRAME.numbers["x"], scale=scale, attempts=3).with_delta(DELTA)
-        measures = asked.rehearse(EPSILON)
+        measures = asked.planned_measures(EPSILON)
         assert len(measures) == 4 + (scale is None)
         bounds = [each.query.aggregate.bound for each in measures[-3:]]
         assert bounds == [bounds[0], 4 * bounds[0], 16 * bounds[0]]

@@ -121,7 +121,7 @@ def test_price_and_delta_add_up_exactly_and_are_never_exceeded(price, blocks):
     for seed, count in enumerate((0, 9000, 40_000)):
         _, events = spend_in_blocks(asked, price, people(seed, count), seed)  # it compares them after every round
         assert covers(asked.event(price), Composed(events))
-    rehearsed = asked.rehearse(price)
+    rehearsed = asked.planned_measures(price)
     assert len(rehearsed) == 5  # a number, two scales and two medians
     spent = loss(Composed(each.mechanism.event(each.query.sensitivity()) for each in rehearsed))
     paid = loss(asked.event(price))
@@ -133,7 +133,7 @@ def test_a_person_changes_two_rows_of_blocks_whatever_their_own_rows():
     for rows in (1, 7):
         given = frame({"x": (0, 100), "y": (0, 200)}, rows_per_person=rows)
         asked = build("robust_lm", given, response=Y, predictor=X).with_delta(DELTA)
-        first, *others = asked.rehearse(Pure(1))
+        first, *others = asked.planned_measures(Pure(1))
         assert first.query.sensitivity().l1 == 1
         assert [each.mechanism.rows for each in others] == [2] * 4
 
@@ -211,7 +211,7 @@ def read(catalog, people, blocks):
     text = "SELECT * FROM robust_lm(people, response => salary, predictor => age"
     (asked,) = with_delta(lower(f"{text}, blocks => {blocks})", catalog), Fraction(1, 10**6)).statistics
     engine, found = load(catalog, people, []), []
-    statements, measures = Statements(engine, catalog), asked.rehearse(Pure(1))
+    statements, measures = Statements(engine, catalog), asked.planned_measures(Pure(1))
     assert statements.of([measures[0].query])  # the number of blocks is proved too
     for measure in measures[1:3]:
         held: dict[float, int] = {}

@@ -74,7 +74,7 @@ def test_laplace_noise_takes_a_delta_and_the_others_none():
     assert smooth("laplace").event(Concentrated(1)) == Composed([Concentrated(1, DELTA)])
     assert not smooth("student").needs_delta
     with pytest.raises(TypeError, match="must be named"):
-        build("smooth_quantile", FRAME, column=COLUMN, noise="laplace").rehearse(Pure(1))
+        build("smooth_quantile", FRAME, column=COLUMN, noise="laplace").planned_measures(Pure(1))
 
 
 def test_a_share_of_too_many_digits_is_refused():

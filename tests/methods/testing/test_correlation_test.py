@@ -89,7 +89,7 @@ def test_it_finds_what_is_there():
 
 
 def test_the_classical_test_on_noisy_sums_rejects_what_is_true():
-    (measure,) = TEST.rehearse(Pure(1))
+    (measure,) = TEST.planned_measures(Pure(1))
 
     def classical(noisy):
         rows, x, y, xx, yy, xy = _combine(noisy) / _whole(measure.query)

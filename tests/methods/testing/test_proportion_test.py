@@ -114,7 +114,7 @@ def test_of_several_values_one_is_the_success():
     table = answer(statistic, NO_NOISE, data)
     assert table.estimates["estimate"].values[0] == (data["k"] == "q").mean()
     assert table.labels["term"] == ("share of k = q",)
-    (measure,) = statistic.rehearse(Pure(1))
+    (measure,) = statistic.planned_measures(Pure(1))
     assert measure.query.shape == (2,)  # successes and all others: no noise for each of the others
 
 

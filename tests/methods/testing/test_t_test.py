@@ -167,7 +167,9 @@ def test_groups_by_other_columns_are_tested_each_and_cost_no_more():
     table = answer(grouped, Pure(1), data)
     assert table.labels["city"] == ("Oslo",) * 3 + ("Bergen",) * 3 + ("Voss",) * 3
     assert [each is None for each in table.facts["p_value"]()] == [False, True, True] * 3
-    sizes = [each.query.sensitivity().l1 for statistic in (grouped, TWO) for each in statistic.rehearse(Pure(1))]
+    sizes = [
+        each.query.sensitivity().l1 for statistic in (grouped, TWO) for each in statistic.planned_measures(Pure(1))
+    ]
     assert sizes[0] == sizes[1]
 
 

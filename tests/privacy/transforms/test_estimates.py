@@ -143,8 +143,8 @@ def test_grids_that_doubles_do_not_hold_are_refused(domains, why):
 
 
 def test_supposed_blocks_spread_about_the_middle():
-    assert moments((0, 70)).suppose(100) == [0, 100 * (70**2 // (49 * 70))]
-    supposed = counts((0, 99), (0, 1)).suppose(1000)
+    assert moments((0, 70)).simulate(100) == [0, 100 * (70**2 // (49 * 70))]
+    supposed = counts((0, 99), (0, 1)).simulate(1000)
     assert len(supposed) == counts((0, 99), (0, 1)).results == 102
     assert abs(sum(supposed[:100]) - 1000) < 10
     assert supposed.index(max(supposed[:100])) == 49

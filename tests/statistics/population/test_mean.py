@@ -98,7 +98,7 @@ def test_more_of_the_price_never_buys_less_than_sampling_leaves():
 
 
 def test_values_are_supposed_to_lie_evenly():
-    spread = MEAN.suppose(*MEAN.rehearse(Pure(1000)), 3000)
+    spread = MEAN.simulate(*MEAN.planned_measures(Pure(1000)), 3000)
     evenly = PopulationMean(PAID).estimate(*_measured(spread, Pure(1000)))
     assert float(evenly.values) == pytest.approx(100)
     assert float(widths(evenly)) == pytest.approx(3.92 * WIDTH / sqrt(12) / sqrt(3000), rel=0.06)
@@ -114,5 +114,5 @@ def test_rows_without_the_value_are_no_part_of_the_sample():
 
 
 def _measured(values, price):
-    (measure,) = MEAN.rehearse(price)
+    (measure,) = MEAN.planned_measures(price)
     return (Measured(values, measure.mechanism),)

@@ -33,7 +33,7 @@ def quantile(share):
 
 def released(statistic, price, name, size, draws=DRAWS):
     """What is released of many samples, each of its own."""
-    (measure,) = statistic.rehearse(price)
+    (measure,) = statistic.planned_measures(price)
     law, random = measure.mechanism, np.random.default_rng([size, len(name)])
     with brackets.in_doubles(random):
         found = [

@@ -54,7 +54,7 @@ def test_few_rows_leave_every_share_and_never_no_number(size):
 def test_the_known_answer_of_a_share_is_met():
     # 400 of 1000, noise of variance 8 on the sum alone: sd 0.01575. With both counts noisy at epsilon 0.5 it is
     # sqrt(0.24 / 1000 + (0.6^2 + 0.4^2) * 8 / 1000^2).
-    (measure,) = SHARE.rehearse(Pure(0.5))
+    (measure,) = SHARE.planned_measures(Pure(0.5))
     estimate = SHARE.estimate(Measured(np.array([600, 400]), measure.mechanism))
     lower, upper = estimate.interval(0.95, 1)
     assert float(upper - lower) / 3.92 == pytest.approx(sqrt(0.00024 + 0.52 * 8e-6), rel=0.03)

@@ -21,7 +21,7 @@ from adomnia.methods.column_bins import BREAKS, ColumnBins, bins_parameter, choo
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter, demand_few_tables
 from adomnia.methods.parts.densities.laws import LAWS, Family
 from adomnia.methods.parts.densities.shares import ABOUT_PEOPLE, require_one_row
-from adomnia.methods.supposition import count_simulations
+from adomnia.methods.simulation import count_simulations
 from adomnia.noise.afterwards import follow
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation

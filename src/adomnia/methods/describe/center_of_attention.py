@@ -77,7 +77,7 @@ class CenterOfAttention(Analysis):
         """The rows that have all of the numbers."""
         return with_values(self.relation, *(column.value for column in self.columns))
 
-    def rehearse(self, price: Price) -> Round:
+    def planned_measures(self, price: Price) -> Round:
         """Both rounds, the second for the largest box that there is."""
         return self._find(price), *self._ask(tuple((0, len(bins) - 1) for bins in self.bins), price)
 

@@ -12,7 +12,7 @@ from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, INFERENCE, Arguments, Factor, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.parts.describe.cuts import EqualBins
 from adomnia.methods.parts.describe.noisy_ratios import describe_inference, read_inference
-from adomnia.methods.supposition import count_simulations
+from adomnia.methods.simulation import count_simulations
 from adomnia.noise.afterwards import follow
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation

@@ -13,7 +13,7 @@ from adomnia.messages.notes import Note, NoteTemplate, define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter, demand_few_tables
 from adomnia.methods.parts.densities.shares import require_one_row
-from adomnia.methods.parts.likelihood.conjugates import CONJUGATES, ConditionalLaw, Conjugate, Prior
+from adomnia.methods.parts.likelihood.conjugates import CONJUGATES, ConditionalDistribution, Conjugate, Prior
 from adomnia.methods.parts.likelihood.families import FAMILIES
 from adomnia.methods.parts.likelihood.latent_sums import Boxes, LatentSums, add_up, find_reach
 from adomnia.methods.parts.likelihood.statistic_sums import Sample, check_values
@@ -215,7 +215,7 @@ class _Quantile:
 class Mixture:
     """A law that is one of many, each with a weight."""
 
-    def __init__(self, law: ConditionalLaw, weights: Floats) -> None:
+    def __init__(self, law: ConditionalDistribution, weights: Floats) -> None:
         self._law = law
         self.mean = float(weights @ law.mean)
         self.deviation = float(np.sqrt(weights @ (law.variance + (law.mean - self.mean) ** 2)))
@@ -233,7 +233,7 @@ class Mixture:
         return float((low + high) / 2)
 
 
-def _join(law: ConditionalLaw, weights: Floats) -> tuple[Floats, tuple[Floats, ...]]:
+def _join(law: ConditionalDistribution, weights: Floats) -> tuple[Floats, tuple[Floats, ...]]:
     """Fewer cases: those of about the same mean become one, whose parameters are their means."""
     from scipy.special import expit
 

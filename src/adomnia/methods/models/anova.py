@@ -58,7 +58,7 @@ class Anova(Regression):
                 *([_NO_REPLY(terms=lost)] if lost else []),
             ),
             facts={
-                "df": lambda: [*(end - start for start, end in table.ends), round(fit.freedom)],
+                "df": lambda: [*(end - start for start, end in table.ends), round(fit.degrees_of_freedom)],
                 "sum_of_squares": lambda: column("sum_of_squares"),
                 "f": lambda: column("statistic"),
                 "p_value": lambda: bound_p_values(column("p_value")),

@@ -111,11 +111,11 @@ class HuberRegression(SeveralRounds):
     confidence: Fraction
     cautious: bool = field(default=False, metadata={LATER: True})  # False: as answers of version 0.1.0 were measured
 
-    def suit(self, _price: Price) -> Self:
+    def specialize_for(self, _price: Price) -> Self:
         """With columns that are cut only where noise asks for it."""
         return replace(self, cautious=True)
 
-    def suit_before(self, _price: Price) -> Self:
+    def specialize_as_before(self, _price: Price) -> Self:
         return self
 
     @cached_property
@@ -130,7 +130,7 @@ class HuberRegression(SeveralRounds):
         (first, part), others = found[0], found[1:]
         return ((first, part + sum(_SCALES)), *others)
 
-    def rehearse(self, price: Price) -> Round:
+    def planned_measures(self, price: Price) -> Round:
         """All rounds, with long constants: no part of the price and no sensitivity depends on these."""
         ends = [round_coefficient(LARGEST_COEFFICIENT * (-0.987654321) ** place) for place in range(1, 3)]
         far = tuple(ends[place % 2] for place in range(len(self.design.basis)))
@@ -248,7 +248,7 @@ class HuberRegression(SeveralRounds):
             values[0] += float(self._span.middle)
         vague = reach * sqrt(max(0.0, float(scene.means @ (covariance - last.unknown / reach**2) @ scene.means)))
         settled = length <= _UNSETTLED and vague <= _VAGUE and reach <= _LARGEST_SIZE * NORMAL_SCALE * float(self.k)
-        known = last.carried & settled
+        known = last.identified & settled
         fitted = Coefficients(self.design, values, back @ covariance @ back.T * (half * reach) ** 2, known)
         return fitted.tabulate(self.name, self.inference, self._describe(scene, cut, length))
 

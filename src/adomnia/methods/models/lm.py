@@ -20,7 +20,7 @@ from adomnia.methods.parts.models.sums import NoisyProducts
 from adomnia.methods.parts.models.term_tests import TermTest, find_overall_test
 from adomnia.methods.parts.testing.report import ADJUST
 from adomnia.methods.sampling_weights import WEIGHT, read_weights
-from adomnia.methods.supposition import drive
+from adomnia.methods.simulation import drive
 from adomnia.privacy.events import Price
 from adomnia.privacy.expressions import call, number
 from adomnia.privacy.kinds import LATER
@@ -73,13 +73,13 @@ class Lm(Regression):
     name: ClassVar[str] = "lm"
     sandwich: bool = field(default=False, metadata={LATER: True})  # the second round; False: as in version 0.1.0
 
-    def suit(self, price: Price) -> Self:
+    def specialize_for(self, price: Price) -> Self:
         """With standard errors for residuals of any spread, if they are about people and not in groups."""
         told = self.population and not self.by and len(self.design.columns) <= MOST_INFLUENCES
-        return replace(super().suit(price), sandwich=told)
+        return replace(super().specialize_for(price), sandwich=told)
 
-    def suit_before(self, price: Price) -> Self:
-        return super().suit(price)
+    def specialize_as_before(self, price: Price) -> Self:
+        return super().specialize_for(price)
 
     @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
@@ -91,7 +91,7 @@ class Lm(Regression):
     def steps(self, price: Price) -> Steps:
         if not self.sandwich:
             return (yield from super().steps(price))
-        measured = yield self.rehearse(price)[:-1]
+        measured = yield self.planned_measures(price)[:-1]
         fit = self.fit(measured)
         influences = fit.find_influences(float(self._span.half))
         sums = influences.choose(self._write_influences(fit), price * PART, 1.0 + _LARGEST)
@@ -99,7 +99,7 @@ class Lm(Regression):
         ratios = influences.compare(sums, squares, fit.correction, 1.0 + _LARGEST)
         return self._tell(replace(fit, ratios=np.where(fit.known, ratios, 1.0)))
 
-    def foresee(self, price: Price, rows: int) -> ResultTable | None:
+    def expected_result(self, price: Price, rows: int) -> ResultTable | None:
         """What the first round tells, for residuals of one spread: none are supposed to have another."""
         if not self.sandwich:
             return None
@@ -155,7 +155,7 @@ class Lm(Regression):
             _FIT(
                 rows=self._describe_rows(fit.products),
                 deviation=float(fit.deviation),
-                freedom=round(fit.freedom),
+                freedom=round(fit.degrees_of_freedom),
                 squares=quality.describe_squares(),
             ),
             *quality.describe_test(),
@@ -185,8 +185,12 @@ class _Quality:
         intercept = fit.products.plan.design.intercept
         test, terms = find_overall_test(fit, intercept=intercept) if population else (TermTest(None, None, None), 0)
         squared = fit.explained
-        lost = None if squared is None else (1 - squared) * (fit.freedom + fit.chosen - intercept) / fit.freedom
-        return cls(squared, None if lost is None else 1 - lost, test, (terms, round(fit.freedom)))
+        lost = (
+            None
+            if squared is None
+            else (1 - squared) * (fit.degrees_of_freedom + fit.chosen - intercept) / fit.degrees_of_freedom
+        )
+        return cls(squared, None if lost is None else 1 - lost, test, (terms, round(fit.degrees_of_freedom)))
 
     def describe_squares(self) -> str:
         if self.squared is None or self.adjusted is None:
@@ -223,7 +227,7 @@ class _Tests:
         from scipy.special import stdtrit
 
         below, above = self._scores.interval(
-            float(stdtrit(self.fit.freedom, 1 - find_alpha(confidence, cells, "any") / 2))
+            float(stdtrit(self.fit.degrees_of_freedom, 1 - find_alpha(confidence, cells, "any") / 2))
         )
         return bound_known(self.fit.coefficients, below, above)
 
@@ -235,7 +239,7 @@ class _Tests:
     def p_values(self) -> Floats:
         from scipy.special import stdtr
 
-        return np.asarray(2 * stdtr(self.fit.freedom, -np.abs(self.statistics)))
+        return np.asarray(2 * stdtr(self.fit.degrees_of_freedom, -np.abs(self.statistics)))
 
 
 def bound_known(values: Floats, below: Floats, above: Floats) -> Bounds:
@@ -259,7 +263,7 @@ def describe_model(analysis: Regression, fit: LeastSquares, covariance: Floats) 
         "coefficients": list_facts(fit.coefficients),
         "covariance": covariance.tolist(),
         "sigma": fit.deviation,
-        "df": fit.freedom,
+        "df": fit.degrees_of_freedom,
     }
 
 

@@ -50,9 +50,9 @@ class Poisson(GeneralisedLinear):
     name: ClassVar[str] = "poisson"
     offset: NumberColumn | None = field(default=None, metadata={LATER: True})
 
-    def suit(self, price: Price) -> Self:
+    def specialize_for(self, price: Price) -> Self:
         """As others, with standard errors for counts that scatter farther than Poisson's, if they are about people."""
-        return replace(super().suit(price), dispersed=self.inference == "population")
+        return replace(super().specialize_for(price), dispersed=self.inference == "population")
 
     @property
     def highest_offset(self) -> Fraction:

@@ -64,7 +64,7 @@ class Ridge(Regression):
         )
 
     def _penalise(self, fit: LeastSquares) -> LeastSquares:
-        return replace(fit, penalty=fit.shortfall if self.penalty is None else float(self.penalty))
+        return replace(fit, penalty=fit.missing_signal if self.penalty is None else float(self.penalty))
 
 
 def _build(frame: Frame, arguments: Arguments) -> Ridge:

@@ -31,7 +31,7 @@ from adomnia.methods.synthesis.graphical.models import Model
 from adomnia.methods.synthesis.graphical.trees import count_cells
 from adomnia.methods.synthesis.noisy_tables import NoisyTables
 from adomnia.methods.synthesis.remainders import Remainder
-from adomnia.methods.synthesis.synthesis import SIZE, foresee_rows, synthesize
+from adomnia.methods.synthesis.synthesis import SIZE, expected_rows, synthesize
 from adomnia.privacy.events import Concentrated, Price, Pure
 from adomnia.privacy.keys import MOST_CELLS
 from adomnia.privacy.queries import Query
@@ -87,17 +87,17 @@ class Aim(Analysis):
         """The first column pays for all that follows: how that is divided is not known before."""
         return ((self.tables.query((0,)), Fraction(1)),)
 
-    def foresee(self, _price: Price, _rows: int) -> ResultTable:
-        return foresee_rows(self.columns)
+    def expected_result(self, _price: Price, _rows: int) -> ResultTable:
+        return expected_rows(self.columns)
 
-    def rehearse(self, price: Price) -> Round:
+    def planned_measures(self, price: Price) -> Round:
         """Every column, a choice among all tables, and the largest of them."""
         remainder = Remainder(price)
         asked = self._ask_columns(price)
         if self._is_settled:
             return asked
         choosing = remainder.offer(self._unit(remainder) * (1 - _MEASURING))
-        asked += (self.tables.suppose_choice(self.workload.weights, choosing),)
+        asked += (self.tables.simulate_choice(self.workload.weights, choosing),)
         Measure(self.query, price).mechanism  # noqa: B018 - refuses a price at which no noise could be drawn later
         left = remainder.pay(asked).left
         largest = sorted(self.workload.tables, key=self.workload.count_cells)[-_REHEARSED:]

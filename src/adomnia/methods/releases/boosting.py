@@ -29,7 +29,7 @@ from adomnia.methods.synthesis.explicit_rows import (
     round_parts,
     start_independent,
 )
-from adomnia.methods.synthesis.synthesis import SIZE, foresee_rows
+from adomnia.methods.synthesis.synthesis import SIZE, expected_rows
 from adomnia.noise import Integers
 from adomnia.noise.afterwards import follow
 from adomnia.privacy.events import Price
@@ -90,10 +90,10 @@ class Boosting(Analysis):
         """The first column pays for all rounds: which tables they measure is not known before."""
         return self.tables.share_first(self.part * COLUMN_PART, self.rounds * self.draws * self.part)
 
-    def foresee(self, _price: Price, _rows: int) -> ResultTable:
-        return foresee_rows(self.columns)
+    def expected_result(self, _price: Price, _rows: int) -> ResultTable:
+        return expected_rows(self.columns)
 
-    def rehearse(self, price: Price) -> Round:
+    def planned_measures(self, price: Price) -> Round:
         """Every column, the largest tables, and a draw by the errors of all synopses but the last."""
         columns = self.tables.ask_columns(price * (self.part * COLUMN_PART))
         if not self.rounds:

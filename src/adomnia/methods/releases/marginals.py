@@ -105,7 +105,7 @@ class Marginals(Analysis):
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
         return _share(self)
 
-    def suit(self, price: Price) -> Self:
+    def specialize_for(self, price: Price) -> Self:
         return replace(self, laplace=isinstance(price, Pure))
 
     @property
@@ -117,19 +117,19 @@ class Marginals(Analysis):
         errors = [f"{each.name} {(each.total / self.plan.total) ** 0.5:.2f}" for each in others]
         return _MEASURED(plan=self.plan.name, errors=errors)
 
-    def rehearse(self, price: Price) -> Round:
+    def planned_measures(self, price: Price) -> Round:
         return tuple(Measure(query, price * part) for query, part in self.shares)
 
     def steps(self, price: Price) -> Steps:
-        measured = yield self.rehearse(price)
+        measured = yield self.planned_measures(price)
         return self.tabulate(measured)
 
-    def foresee(self, price: Price, rows: int) -> ResultTable:
+    def expected_result(self, price: Price, rows: int) -> ResultTable:
         told = [
             NoisyMarginal(
-                table.columns, _suppose(self.sizes, table, rows), each.noise.continuous.cumulants.variance, table.basis
+                table.columns, _simulate(self.sizes, table, rows), each.noise.continuous.cumulants.variance, table.basis
             )
-            for table, each in zip(self.plan.tables, self.rehearse(price), strict=True)
+            for table, each in zip(self.plan.tables, self.planned_measures(price), strict=True)
         ]
         return self.show(
             Residuals.from_measured(self.sizes, told, self.ways), "laplace" if isinstance(price, Pure) else "gaussian"
@@ -184,7 +184,7 @@ class Marginals(Analysis):
         }
 
 
-def _suppose(sizes: tuple[int, ...], table: PlannedTable, rows: int) -> Floats:
+def _simulate(sizes: tuple[int, ...], table: PlannedTable, rows: int) -> Floats:
     """What would be measured of rows that are spread evenly, without noise."""
     shape = [BASES[table.basis].results(sizes[column]) for column in table.columns]
     even = table.basis == "counts" or not table.columns

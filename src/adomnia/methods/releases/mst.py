@@ -20,7 +20,7 @@ from adomnia.methods.synthesis.attributes import (
 from adomnia.methods.synthesis.choosing import ReleaseTables, TableOption, TablePlaces, split_table
 from adomnia.methods.synthesis.graphical.models import Model
 from adomnia.methods.synthesis.noisy_tables import NoisyTables
-from adomnia.methods.synthesis.synthesis import SIZE, foresee_rows, synthesize
+from adomnia.methods.synthesis.synthesis import SIZE, expected_rows, synthesize
 from adomnia.privacy.events import Price
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
@@ -67,14 +67,14 @@ class Mst(Analysis):
         """The first column pays for the tree too: which pairs it has is not known before."""
         return ((self.tables.query((0,)), Fraction(1)),)
 
-    def foresee(self, _price: Price, _rows: int) -> ResultTable:
-        return foresee_rows(self.columns)
+    def expected_result(self, _price: Price, _rows: int) -> ResultTable:
+        return expected_rows(self.columns)
 
-    def rehearse(self, price: Price) -> Round:
+    def planned_measures(self, price: Price) -> Round:
         """Every column, a choice among all pairs, and the largest of them."""
         asked = self.tables.ask_columns(price * self._columns_part)
         if self._chooses:
-            asked += (self.tables.suppose_choice(dict.fromkeys(self.pairs, 1), price * self._choice_part),)
+            asked += (self.tables.simulate_choice(dict.fromkeys(self.pairs, 1), price * self._choice_part),)
         largest = sorted(self.pairs, key=self.tables.count_cells)[-self._branches :] if self.pairs else []
         return asked + tuple(
             measure for pair in largest for measure in self.tables.ask_parts(pair, price * self._pair_part)

@@ -28,7 +28,7 @@ from adomnia.methods.synthesis.explicit_rows import (
     round_parts,
     start_independent,
 )
-from adomnia.methods.synthesis.synthesis import SIZE, foresee_rows
+from adomnia.methods.synthesis.synthesis import SIZE, expected_rows
 from adomnia.privacy.events import Price
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
@@ -81,10 +81,10 @@ class Mwem(Analysis):
         """The first column pays for all rounds: which tables they measure is not known before."""
         return self.tables.share_first(self.part * COLUMN_PART, self.rounds * self.part)
 
-    def foresee(self, _price: Price, _rows: int) -> ResultTable:
-        return foresee_rows(self.columns)
+    def expected_result(self, _price: Price, _rows: int) -> ResultTable:
+        return expected_rows(self.columns)
 
-    def rehearse(self, price: Price) -> Round:
+    def planned_measures(self, price: Price) -> Round:
         """Every column, a choice among all tables, and the largest of these."""
         columns = self.tables.ask_columns(price * (self.part * COLUMN_PART))
         if not self.rounds:

@@ -72,7 +72,7 @@ class RangeCounts(Analysis):
     norm: Literal[0, 1, 2] = 0  # that of the noise which a price buys; 0 before there is one
     compared: bool = False  # whether the strategy was chosen here
 
-    def suit(self, price: Price) -> Self:
+    def specialize_for(self, price: Price) -> Self:
         norm, chosen = norm_of(price), self.strategy
         if chosen == "auto":
             return replace(self, strategy=choose_strategy(self.workload_of_bins, norm), norm=norm, compared=True)
@@ -90,19 +90,19 @@ class RangeCounts(Analysis):
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
         return ((Query(self.relation, (self.column.key,), self._combination), Fraction(1)),)
 
-    def rehearse(self, price: Price) -> Round:
-        return (Measure(self.suit(price).query, price),)
+    def planned_measures(self, price: Price) -> Round:
+        return (Measure(self.specialize_for(price).query, price),)
 
     def steps(self, price: Price) -> Steps:
-        suited = self.suit(price)
-        (measured,) = yield suited.rehearse(price)
+        suited = self.specialize_for(price)
+        (measured,) = yield suited.planned_measures(price)
         return suited.tabulate(measured)
 
-    def foresee(self, price: Price, rows: int) -> ResultTable:
+    def expected_result(self, price: Price, rows: int) -> ResultTable:
         """The same errors without the search for whole counts."""
-        suited = self.suit(price)
+        suited = self.specialize_for(price)
         mechanism = Measure(suited.query, price).mechanism
-        supposed = np.array(suited._combination.suppose(rows // len(self.column)))
+        supposed = np.array(suited._combination.simulate(rows // len(self.column)))
         return suited._table(Measured(supposed, mechanism), whole=False)
 
     def tabulate(self, measured: Measured) -> ResultTable:

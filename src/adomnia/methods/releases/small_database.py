@@ -20,7 +20,7 @@ from adomnia.methods.synthesis.explicit_rows import (
     read_explicit,
     read_noisy,
 )
-from adomnia.methods.synthesis.synthesis import SIZE, foresee_rows
+from adomnia.methods.synthesis.synthesis import SIZE, expected_rows
 from adomnia.privacy.events import Price
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
@@ -74,10 +74,10 @@ class SmallDatabase(Analysis):
         """The number of rows pays for the choice, of which it is a constant."""
         return ((self.tables.query(()), Fraction(1)),)
 
-    def foresee(self, _price: Price, _rows: int) -> ResultTable:
-        return foresee_rows(self.columns)
+    def expected_result(self, _price: Price, _rows: int) -> ResultTable:
+        return expected_rows(self.columns)
 
-    def rehearse(self, price: Price) -> Round:
+    def planned_measures(self, price: Price) -> Round:
         """The number of rows, and a choice of one database: others move no further."""
         return self._ask_total(price), self._ask_choice(price, np.zeros((1, self.small), dtype=np.int64), 1)
 

@@ -80,7 +80,7 @@ class TopDown(Analysis):
     total: int | None = None
     norm: Literal[0, 1, 2] = 0  # that of the noise which a price buys; 0 before there is one
 
-    def suit(self, price: Price) -> Self:
+    def specialize_for(self, price: Price) -> Self:
         return replace(self, norm=norm_of(price))
 
     @property
@@ -92,20 +92,20 @@ class TopDown(Analysis):
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
         return tuple((self._ask(level), part) for level, part in zip(self.levels, self.parts, strict=True))
 
-    def rehearse(self, price: Price) -> Round:
-        return tuple(Measure(query, price * part) for query, part in self.suit(price).shares)
+    def planned_measures(self, price: Price) -> Round:
+        return tuple(Measure(query, price * part) for query, part in self.specialize_for(price).shares)
 
     def steps(self, price: Price) -> Steps:
-        suited = self.suit(price)
-        measured = yield suited.rehearse(price)
+        suited = self.specialize_for(price)
+        measured = yield suited.planned_measures(price)
         return suited.tabulate(*measured)
 
-    def foresee(self, price: Price, rows: int) -> ResultTable:
+    def expected_result(self, price: Price, rows: int) -> ResultTable:
         """The same errors without whole numbers."""
-        suited = self.suit(price)
+        suited = self.specialize_for(price)
         supposed = (
-            Measured(suited._suppose(level, rows), each.mechanism)
-            for level, each in zip(self.levels, suited.rehearse(price), strict=True)
+            Measured(suited._simulate(level, rows), each.mechanism)
+            for level, each in zip(self.levels, suited.planned_measures(price), strict=True)
         )
         return suited._table(tuple(supposed), whole=False)
 
@@ -141,7 +141,7 @@ class TopDown(Analysis):
             blocks.append((*nodes, _scale(Matrix.total(self._cells), together)))
         return Query(self.relation, keys, Combination(tuple(blocks)))
 
-    def _suppose(self, level: int, rows: int) -> NDArray[np.int64]:
+    def _simulate(self, level: int, rows: int) -> NDArray[np.int64]:
         """What would be measured of rows that are spread evenly."""
         nodes, (alone, together) = self.geography.count_nodes(level), self._weights
         cells = np.full(nodes * self._cells, rows * alone // (nodes * self._cells))

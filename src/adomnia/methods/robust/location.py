@@ -14,7 +14,7 @@ from adomnia.methods.describe.quantiles import check_probs
 from adomnia.methods.parts.describe.noisy_ratios import describe_inference, read_inference
 from adomnia.methods.parts.robust.counted_quantiles import CountedQuantile, Tree
 from adomnia.methods.parts.robust.expected_errors import WAYS, WITH_INTERVAL, QuantileFacts, compare, count_levels, say
-from adomnia.methods.supposition import SUPPOSED_ROWS
+from adomnia.methods.simulation import SUPPOSED_ROWS
 from adomnia.privacy.events import Price
 from adomnia.privacy.kinds import LATER
 from adomnia.privacy.queries import Query
@@ -89,7 +89,7 @@ class QuantilesByWay(Analysis):
     compared: str = ""
     with_interval: bool = field(default=False, metadata={LATER: True})  # False: auto as version 0.1.0 chose
 
-    def suit(self, price: Price) -> Self:
+    def specialize_for(self, price: Price) -> Self:
         facts = self._facts(price)
         compared = compare(facts, told=self.spread is not None)
         way = self.way if self.way != "auto" else next(filter(self._may_be_taken, compared))
@@ -136,14 +136,14 @@ class QuantilesByWay(Analysis):
     def _tree(self) -> Tree:
         return Tree(self.column, self.bins, count_levels(self.bins) if self.way == "tree" else 1)
 
-    def rehearse(self, price: Price) -> Round:
-        asked = self.suit(price) if self.way == "auto" else self
+    def planned_measures(self, price: Price) -> Round:
+        asked = self.specialize_for(price) if self.way == "auto" else self
         by = _CHOSEN.get(asked.way, "")
         return tuple(Measure(query, price * part, by) for query, part in asked.shares)
 
     def steps(self, price: Price) -> Steps:
-        asked = self.suit(price) if self.way == "auto" else self
-        measured = yield asked.rehearse(price)
+        asked = self.specialize_for(price) if self.way == "auto" else self
+        measured = yield asked.planned_measures(price)
         return asked.tabulate(*measured)
 
     def tabulate(self, *measured: Measured) -> ResultTable:

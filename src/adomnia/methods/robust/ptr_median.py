@@ -27,7 +27,7 @@ from adomnia.methods.parts.robust.proposals import (
     subroutine,
 )
 from adomnia.methods.robust.ptr_iqr import GIVEN_A_REPLY, ReleasedScale, find_scale
-from adomnia.methods.supposition import SUPPOSED_ROWS, drive
+from adomnia.methods.simulation import SUPPOSED_ROWS, drive
 from adomnia.privacy.events import Price
 from adomnia.privacy.scans import Proposal
 from adomnia.statistics.contract import Bounds, Estimate, Measure, ResultTable, Round, Steps
@@ -93,7 +93,7 @@ class PtrMedian(Proposing):
         bound = propose_width(size, self.relation.rows_per_person, rows, price, steps)
         return ask(self.propose(price, MIDDLE, max(1, min(bound * coarser, size - 1))))
 
-    def rehearse(self, price: Price) -> Round:
+    def planned_measures(self, price: Price) -> Round:
         """All attempts, of which the first may be enough."""
         measures = drive(self, price, SUPPOSED_ROWS)[0]
         return (*measures, *(_widen(measures[-1], _COARSER**number) for number in range(1, self.attempts)))

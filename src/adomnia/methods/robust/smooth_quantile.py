@@ -64,7 +64,7 @@ class SmoothQuantile(SingleRound):
     def event(self, price: Price) -> Composed:
         return Composed([self._with_delta(price)])
 
-    def rehearse(self, price: Price) -> Round:
+    def planned_measures(self, price: Price) -> Round:
         return (Measure(self.query, self._with_delta(price), f"smooth_{self.noise}"),)
 
     def _with_delta(self, price: Price) -> AnyPrice:

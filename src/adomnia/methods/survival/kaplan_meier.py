@@ -30,7 +30,7 @@ from adomnia.methods.parts.survival.times import (
     choose_times,
     require_event,
 )
-from adomnia.methods.supposition import count_simulations
+from adomnia.methods.simulation import count_simulations
 from adomnia.noise.afterwards import follow
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation

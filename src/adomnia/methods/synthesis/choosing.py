@@ -169,7 +169,7 @@ class ReleaseTables:
         )
         return self._choose([each.table for each in options], candidates, price)
 
-    def suppose_choice(self, weights: Mapping[TablePlaces, int], price: Price) -> Measure:
+    def simulate_choice(self, weights: Mapping[TablePlaces, int], price: Price) -> Measure:
         """A choice among all tables before anything is believed: what is proved beforehand."""
         candidates = tuple(
             Candidate((Guess(place, np.broadcast_to(np.int8(0), self.count_cells(table))),), weight)

@@ -53,7 +53,7 @@ def synthesize(
     return ResultTable(labels, {}, _notes(number, model.total, noisy, names), product=product)  # type: ignore[arg-type]  # of None
 
 
-def foresee_rows(columns: Sequence[ReleaseColumn]) -> ResultTable:
+def expected_rows(columns: Sequence[ReleaseColumn]) -> ResultTable:
     """A table of the same columns with a few rows of no meaning, before anything is measured."""
     attributes = tuple(column.attribute for column in columns)
     rows = np.zeros((_FORESEEN, len(columns)), dtype=np.int32)

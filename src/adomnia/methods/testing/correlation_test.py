@@ -22,7 +22,7 @@ from adomnia.methods.contract import (
     demand_few_tables,
 )
 from adomnia.methods.parts.testing.moments import COMBINED, GroupMoments
-from adomnia.methods.parts.testing.null_law import NullLaw, as_alternative, count_draws
+from adomnia.methods.parts.testing.null_distribution import NullDistribution, as_alternative, count_draws
 from adomnia.methods.parts.testing.report import (
     ADJUST,
     ALTERNATIVE,
@@ -94,8 +94,8 @@ class CorrelationTest(SingleRound):
             return Products(found.draw_people(correlation, generator, draws, inflation) + fresh, noise)
 
         @lru_cache(maxsize=1)
-        def law() -> NullLaw:
-            return NullLaw(simulate(0.0).statistic)
+        def law() -> NullDistribution:
+            return NullDistribution(simulate(0.0).statistic)
 
         @lru_cache(maxsize=1)
         def again() -> Floats:
@@ -221,9 +221,9 @@ def _bound(found: float, again: Floats, confidence: float, cells: int) -> Bounds
     """The interval: on Fisher's scale, but where noise makes correlations of 1 and more, which have no place there."""
     if max(abs(found), float(np.quantile(np.abs(again), 1 - _BEYOND))) < 1:
         inside = np.clip(again, -_LARGEST, _LARGEST)
-        reach = NullLaw(np.arctanh(inside) - np.arctanh(found)).distance(confidence, cells)
+        reach = NullDistribution(np.arctanh(inside) - np.arctanh(found)).distance(confidence, cells)
         return np.tanh(np.arctanh([found]) - reach), np.tanh(np.arctanh([found]) + reach)
-    reach = NullLaw(again - np.clip(found, -1.0, 1.0)).distance(confidence, cells)
+    reach = NullDistribution(again - np.clip(found, -1.0, 1.0)).distance(confidence, cells)
     return np.clip([found - reach], -1.0, 1.0), np.clip([found + reach], -1.0, 1.0)
 
 

@@ -30,7 +30,7 @@ from adomnia.methods.contract import (
 )
 from adomnia.methods.parts.describe.rounds import SeveralRounds, table_of
 from adomnia.methods.parts.testing.binned import Histograms
-from adomnia.methods.parts.testing.null_law import NullLaw
+from adomnia.methods.parts.testing.null_distribution import NullDistribution
 from adomnia.methods.parts.testing.rank_cuts import (
     BINNED,
     TIED,
@@ -93,8 +93,8 @@ class KruskalWallis(SeveralRounds):
         observed = float(found.compare(histograms.counts))
 
         @lru_cache(maxsize=1)
-        def law() -> NullLaw:
-            return NullLaw(found.compare(histograms.simulate(histograms.pooled, "kruskal_wallis")))
+        def law() -> NullDistribution:
+            return NullDistribution(found.compare(histograms.simulate(histograms.pooled, "kruskal_wallis")))
 
         def interval(confidence: float, cells: int) -> Bounds:
             overall, each = found.size_interval(confidence, cells), found.intervals(confidence, cells)
@@ -194,7 +194,7 @@ class RelativeEffects:
         errors = self._effects(self._again) - self._effects(self._shares * self._scale)
         order = ((self._shares * self._pooled)[:, ~np.asarray(self.tied)] ** 2).sum(axis=-1) / 12
         wider = np.sqrt(1 + order / np.maximum(errors.var(axis=0), _LEAST))
-        reach = wider * [NullLaw(each).distance(confidence, cells) for each in errors.T]
+        reach = wider * [NullDistribution(each).distance(confidence, cells) for each in errors.T]
         found = 0.5 + self._effects(self.histograms.counts)
         lower, upper = np.clip(found - reach, 0.0, 1.0), np.clip(found + reach, 0.0, 1.0)
         return np.where(self.lost, 0.0, lower), np.where(self.lost, 1.0, upper)

@@ -25,7 +25,7 @@ from adomnia.methods.contract import (
 )
 from adomnia.methods.parts.describe.rounds import SeveralRounds, table_of
 from adomnia.methods.parts.testing.binned import LOST, Histograms
-from adomnia.methods.parts.testing.null_law import NullLaw
+from adomnia.methods.parts.testing.null_distribution import NullDistribution
 from adomnia.methods.parts.testing.rank_cuts import (
     BINNED,
     CutRows,
@@ -194,8 +194,8 @@ def _compare(
     distance = _largest(compare(histograms.counts))
 
     @lru_cache(maxsize=1)
-    def law() -> NullLaw:
-        return NullLaw(_largest(compare(histograms.simulate(null, "ks_test"))))
+    def law() -> NullDistribution:
+        return NullDistribution(_largest(compare(histograms.simulate(null, "ks_test"))))
 
     @lru_cache(maxsize=1)
     def errors() -> Floats:
@@ -243,8 +243,8 @@ def _bound_largest(found: Floats, errors: Floats, confidence: float, cells: int)
     as its own error allows.
     """
     spread = np.maximum(errors.std(axis=0), _LEAST)
-    together = NullLaw((np.abs(errors) / spread).max(axis=-1)).distance((1 + confidence) / 2, cells)
-    alone = np.array([NullLaw(each).distance(confidence, cells) for each in errors.T])
+    together = NullDistribution((np.abs(errors) / spread).max(axis=-1)).distance((1 + confidence) / 2, cells)
+    alone = np.array([NullDistribution(each).distance(confidence, cells) for each in errors.T])
     lower, upper = (np.abs(found) - together * spread).max(), (np.abs(found) + alone).max()
     return np.clip([lower], 0.0, 1.0), np.clip([upper], 0.0, 1.0)
 

@@ -22,7 +22,7 @@ from adomnia.methods.column_bins import ColumnBins, split_finely
 from adomnia.methods.contract import BY, Arguments, Factor, Frame, Method, NumberColumn, Parameter, demand_few_tables
 from adomnia.methods.parts.describe.rounds import SeveralRounds, table_of
 from adomnia.methods.parts.testing.binned import LOST, Histograms
-from adomnia.methods.parts.testing.null_law import NullLaw, as_alternative
+from adomnia.methods.parts.testing.null_distribution import NullDistribution, as_alternative
 from adomnia.methods.parts.testing.rank_cuts import (
     BINNED,
     TIED,
@@ -117,17 +117,17 @@ def _compare(rows: CutRows, asked: MannWhitney | MannWhitneyByRank) -> ResultTab
     larger = float(compare(histograms.counts))
 
     @lru_cache(maxsize=1)
-    def law() -> NullLaw:
-        return NullLaw(compare(histograms.simulate(histograms.pooled, "mann_whitney")) - 0.5)
+    def law() -> NullDistribution:
+        return NullDistribution(compare(histograms.simulate(histograms.pooled, "mann_whitney")) - 0.5)
 
     noise, shares = rows.measured.noise.cumulants.variance, project_shares(histograms.counts)
     sampling = vary_by_sampling(shares, histograms.rows)
     order = vary_by_order(shares, rows.tied[0]) * float(np.prod(histograms.rows)) ** 2
 
     @lru_cache(maxsize=1)
-    def errors() -> NullLaw:
+    def errors() -> NullDistribution:
         again = histograms.simulate(shares, "mann_whitney intervals")
-        return NullLaw(Pairs(again, noise, sampling).studentize(float(superiority(shares))))
+        return NullDistribution(Pairs(again, noise, sampling).studentize(float(superiority(shares))))
 
     def interval(confidence: float, cells: int) -> Bounds:
         if histograms.lost:

@@ -13,7 +13,7 @@ from adomnia.distributions.simulations import draw_again
 from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter, demand_few_tables
-from adomnia.methods.parts.testing.null_law import NullLaw, as_alternative, count_draws
+from adomnia.methods.parts.testing.null_distribution import NullDistribution, as_alternative, count_draws
 from adomnia.methods.parts.testing.report import (
     ADJUST,
     ALTERNATIVE,
@@ -95,9 +95,9 @@ class Changes:
         return float(self._studentize(self._counts, 0.5))
 
     @cached_property
-    def law(self) -> NullLaw:
+    def law(self) -> NullDistribution:
         """The statistic where either direction is as probable."""
-        return NullLaw(self._studentize(self._simulate(0.5, "mcnemar"), 0.5))
+        return NullDistribution(self._studentize(self._simulate(0.5, "mcnemar"), 0.5))
 
     @property
     def share(self) -> float:
@@ -126,8 +126,8 @@ class Changes:
         return lower, upper
 
     @cached_property
-    def _errors(self) -> NullLaw:
-        return NullLaw(self._studentize(self._simulate(self.share, "mcnemar intervals"), self.share))
+    def _errors(self) -> NullDistribution:
+        return NullDistribution(self._studentize(self._simulate(self.share, "mcnemar intervals"), self.share))
 
     def _studentize(self, counts: Floats, share: float) -> Floats:
         """How many standard errors the counts on the last axis are from that share."""

@@ -21,7 +21,7 @@ from adomnia.methods.contract import (
 )
 from adomnia.methods.parts.testing.group_means import LEAST_ERROR, GroupMeans
 from adomnia.methods.parts.testing.moments import GroupMoments, moment_query
-from adomnia.methods.parts.testing.null_law import NullLaw
+from adomnia.methods.parts.testing.null_distribution import NullDistribution
 from adomnia.methods.parts.testing.report import ADJUST, demand_one_row_a_person, demand_spread, returns, tabulate_test
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
@@ -58,11 +58,11 @@ class OnewayAnova(SingleRound):
         observed = float(compare_means(groups.found))
 
         @lru_cache(maxsize=1)
-        def law() -> NullLaw:
-            return NullLaw(compare_means(groups.simulated))
+        def law() -> NullDistribution:
+            return NullDistribution(compare_means(groups.simulated))
 
         def interval(confidence: float, cells: int) -> Bounds:
-            off = NullLaw(_pool(groups.simulated).studentize(groups.null_means[0]))
+            off = NullDistribution(_pool(groups.simulated).studentize(groups.null_means[0]))
             overall = groups.to_values(together.mean_intervals(off.distance(confidence, cells)))
             each = groups.intervals(confidence, cells)
             return np.concatenate([overall[0], each[0]]), np.concatenate([overall[1], each[1]])

@@ -13,7 +13,7 @@ from adomnia.distributions.tulap import upper_tail
 from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter, demand_few_tables
-from adomnia.methods.parts.testing.null_law import Alternative, NullLaw, as_alternative, count_draws
+from adomnia.methods.parts.testing.null_distribution import Alternative, NullDistribution, as_alternative, count_draws
 from adomnia.methods.parts.testing.report import (
     ADJUST,
     ALTERNATIVE,
@@ -113,13 +113,13 @@ class TwoProportions(SingleRound):
             return counts.draw_people(counts.common, measured[0], generator)
 
         @lru_cache(maxsize=1)
-        def law() -> NullLaw:
-            return NullLaw(simulated().compare())
+        def law() -> NullDistribution:
+            return NullDistribution(simulated().compare())
 
         def interval(confidence: float, cells: int) -> Bounds:
             reach = law().distance(confidence, cells) * sqrt(counts.errors.sum())
             off = simulated().studentize(counts.common)
-            own = [NullLaw(off[:, place]).distance(confidence, cells) for place in range(2)]
+            own = [NullDistribution(off[:, place]).distance(confidence, cells) for place in range(2)]
             lower, upper = counts.interval(np.array(own))
             ends = np.clip([difference - reach, difference + reach], -1.0, 1.0)
             return np.array([ends[0], *lower]), np.array([ends[1], *upper])
@@ -214,10 +214,10 @@ class Counts:
         return np.asarray(sampling + self.noise * ((1 - shares) ** 2 + np.square(shares)))
 
 
-def _share_law(counts: Counts, measured: Measured) -> NullLaw:
+def _share_law(counts: Counts, measured: Measured) -> NullDistribution:
     """How far off the successes are, in standard errors, of people with the share that was found."""
     generator, shares = follow([measured.values], "proportion_test interval"), counts.possible_shares
-    return NullLaw(counts.draw_people(shares, measured, generator).studentize(shares))
+    return NullDistribution(counts.draw_people(shares, measured, generator).studentize(shares))
 
 
 def _most_powerful(counts: Counts, measured: Measured, null: float, alternative: Alternative) -> float:

@@ -24,7 +24,7 @@ from adomnia.methods.contract import (
 from adomnia.methods.parts.describe.rounds import SeveralRounds, table_of
 from adomnia.methods.parts.testing.binned import Histograms
 from adomnia.methods.parts.testing.group_means import size_of, subtract, subtract_number
-from adomnia.methods.parts.testing.null_law import NullLaw, as_alternative
+from adomnia.methods.parts.testing.null_distribution import NullDistribution, as_alternative
 from adomnia.methods.parts.testing.rank_cuts import (
     BINNED,
     TIED,
@@ -108,14 +108,14 @@ class SignedRank(SeveralRounds):
         shares = project_shares(histograms.counts)
 
         @lru_cache(maxsize=1)
-        def law() -> NullLaw:
+        def law() -> NullDistribution:
             even = (shares + _turn(shares)) / 2
-            return NullLaw(compare(histograms.simulate(even, "signed_rank")))
+            return NullDistribution(compare(histograms.simulate(even, "signed_rank")))
 
         @lru_cache(maxsize=1)
-        def errors() -> NullLaw:
+        def errors() -> NullDistribution:
             again = histograms.simulate(shares, "signed_rank intervals")
-            return NullLaw(balance(again, noise) - float(balance(shares, 0.0)))
+            return NullDistribution(balance(again, noise) - float(balance(shares, 0.0)))
 
         found = float(np.clip(balance(histograms.counts, noise), -1.0, 1.0))
 

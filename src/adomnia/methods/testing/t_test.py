@@ -21,7 +21,7 @@ from adomnia.methods.contract import (
 )
 from adomnia.methods.parts.testing.group_means import LEAST_ERROR, GroupMeans, subtract
 from adomnia.methods.parts.testing.moments import moment_query
-from adomnia.methods.parts.testing.null_law import NullLaw, as_alternative
+from adomnia.methods.parts.testing.null_distribution import NullDistribution, as_alternative
 from adomnia.methods.parts.testing.report import (
     ADJUST,
     ALTERNATIVE,
@@ -70,8 +70,8 @@ class OneMean(SingleRound):
         observed = float(free.found.studentize(null)[0])
 
         @lru_cache(maxsize=1)
-        def law() -> NullLaw:
-            return NullLaw(free.deviate(np.array([null]))[:, 0])
+        def law() -> NullDistribution:
+            return NullDistribution(free.deviate(np.array([null]))[:, 0])
 
         return tabulate_test(
             [f"mean of {self.column.name}"],
@@ -118,9 +118,9 @@ class TwoMeans(SingleRound):
         difference = float(groups.values[0] - groups.values[1])
 
         @lru_cache(maxsize=1)
-        def law() -> NullLaw:
+        def law() -> NullDistribution:
             sums = groups.deviate(groups.null_means) * groups.found.standard_errors(groups.null_means)
-            return NullLaw((sums / groups.found.rows) @ [1.0, -1.0] / error)
+            return NullDistribution((sums / groups.found.rows) @ [1.0, -1.0] / error)
 
         def interval(confidence: float, cells: int) -> Bounds:
             reach = law().distance(confidence, cells) * half * error

@@ -67,6 +67,6 @@ class Transform(ABC):
         """The shape of what it gives."""
         return (self.results,)
 
-    def suppose(self, rows: int) -> int | list[int]:
+    def simulate(self, rows: int) -> int | list[int]:
         """What it gives where each cell has so many rows."""
         return rows

@@ -100,7 +100,7 @@ class BlockEstimates(Transform):
         """How far the results move where the estimates of one block become any others."""
 
     @abstractmethod
-    def suppose(self, blocks: int) -> list[int]:
+    def simulate(self, blocks: int) -> list[int]:
         """The numbers for so many blocks whose estimates spread about the middle as they usually do."""
 
 
@@ -127,7 +127,7 @@ class EstimateMoments(BlockEstimates):
         moves = [2 * furthest_step(domain) for domain in self.domains]
         return Sensitivity(sum(moves), sum(move**2 for move in moves), max(moves))
 
-    def suppose(self, blocks: int) -> list[int]:
+    def simulate(self, blocks: int) -> list[int]:
         spreads = [domain.width**2 // (_SUPPOSED_WIDTH**2 * 2 * furthest_step(domain)) for domain in self.domains]
         return [number for spread in spreads for number in (0, blocks * spread)]
 
@@ -151,8 +151,8 @@ class EstimateCounts(BlockEstimates):
         counts = 2 * len(self.domains)
         return Sensitivity(counts, counts, 1)
 
-    def suppose(self, blocks: int) -> list[int]:
-        return [count for domain in self.domains for count in _suppose_counts(domain.width + 1, blocks)]
+    def simulate(self, blocks: int) -> list[int]:
+        return [count for domain in self.domains for count in _simulate_counts(domain.width + 1, blocks)]
 
 
 def furthest_step(domain: Numbers) -> int:
@@ -171,7 +171,7 @@ def round_to_grid(domain: Numbers, values: NDArray[np.float64]) -> Integers:
     return np.minimum(np.maximum(within.astype(np.int64), domain.grid_lower), domain.grid_upper)
 
 
-def _suppose_counts(steps: int, blocks: int) -> list[int]:
+def _simulate_counts(steps: int, blocks: int) -> list[int]:
     """Blocks that are spread about the middle by the normal law."""
     deviation = max(1.0, steps / _SUPPOSED_PART)
     weights = [exp(-(((place - (steps - 1) // 2) / deviation) ** 2) / 2) for place in range(steps)]

@@ -149,7 +149,7 @@ class Combination(Transform):
         rises = all(each > 0 for block in self.blocks for factor in block for row in factor.rows for _, each in row)
         return Sensitivity(l1, squares, self.magnitude, rises)
 
-    def suppose(self, rows: int) -> list[int]:
+    def simulate(self, rows: int) -> list[int]:
         """The results where every cell has so many rows."""
         sums = ([[sum(each for _, each in row) for row in factor.rows] for factor in block] for block in self.blocks)
         return [rows * prod(chosen) for block in sums for chosen in product(*block)]

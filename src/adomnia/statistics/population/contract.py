@@ -44,7 +44,7 @@ class PopulationStatistic(OneRound):
     def from_sums(self, sums: BernsteinSums) -> Estimate:
         """What follows from the noisy sums."""
 
-    def suppose(self, _measure: Measure, rows: int) -> Integers:
+    def simulate(self, _measure: Measure, rows: int) -> Integers:
         """The sums of so many rows whose values lie evenly between their bounds: there all polynomials are equal."""
         whole = max(1, self.queries[0].aggregate.variables[0].domain.width) ** self.degree  # type: ignore[union-attr]
         return np.array([rows * whole // (self.degree + 1)] * (self.degree + 1), dtype=object)

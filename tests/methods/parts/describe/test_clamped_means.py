@@ -122,7 +122,7 @@ def test_the_note_names_the_bounds_that_were_used(name):
 @pytest.mark.parametrize("price", [Pure(300), Concentrated(15_000)], ids=str)
 def test_sums_between_bounds_that_were_found_equal_can_be_measured_if_all_before_could(name, price):
     asked = build(name, FRAME, column=FRAME.numbers["x"])
-    assert asked.rehearse(price)
+    assert asked.planned_measures(price)
     estimate = table_of(asked, price, {"x": np.full(1000, 37.3)}).estimates["estimate"]
     assert estimate.values[0] == pytest.approx(37.3, abs=1e-3)
 

@@ -229,4 +229,4 @@ def test_rows_of_one_person_are_no_sample(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_all_rounds_together_cost_the_price(name):
     asked = build(name, FRAME, column=FRAME.numbers["x"])
-    assert sum(each.price.epsilon for each in asked.rehearse(EPSILON)) == 1
+    assert sum(each.price.epsilon for each in asked.planned_measures(EPSILON)) == 1

@@ -146,7 +146,7 @@ def test_the_matrix_is_whole_symmetric_and_that_of_complete_rows(name, plain):
 @pytest.mark.parametrize("name", ["covariances", "correlations"])
 def test_parts_of_the_price_add_up_to_it(name):
     assert sum(part for _, part in build(name, FRAME_OF_MATRICES).shares) == 1
-    assert sum(each.price.epsilon for each in build(name, FRAME_OF_MATRICES).rehearse(EPSILON)) == 1
+    assert sum(each.price.epsilon for each in build(name, FRAME_OF_MATRICES).planned_measures(EPSILON)) == 1
 
 
 def test_one_column_makes_no_matrix():

@@ -23,6 +23,6 @@ def test_flows_of_equally_many_rounds_go_side_by_side():
 
 def test_a_rehearsal_lists_all_rounds():
     people = frame({"x": (0, 100), "y": (0, 1)})
-    rehearsed = build("summary", people).rehearse(EPSILON)
+    rehearsed = build("summary", people).planned_measures(EPSILON)
     assert len(rehearsed) == 2 * 5
     assert sum(each.price.epsilon for each in rehearsed) == 1

@@ -10,8 +10,8 @@ from kit.analyses import frame
 DESIGN = build_design("y ~ a + b", frame({"y": (0, 1), "a": (0, 1), "b": (0, 1)}))
 
 
-def tabulate(values=(1.0, 1.96, -3.0), carried=(True, True, True), inference="population"):
-    found = Coefficients(DESIGN, np.array(values), np.eye(3), np.array(carried))
+def tabulate(values=(1.0, 1.96, -3.0), identified=(True, True, True), inference="population"):
+    found = Coefficients(DESIGN, np.array(values), np.eye(3), np.array(identified))
     return found.tabulate("logit", inference, ("first",))
 
 
@@ -30,7 +30,7 @@ def test_intervals_that_hold_at_once_are_wider():
 
 
 def test_a_coefficient_without_reply_is_told_and_the_others_stand():
-    table = tabulate(carried=(True, False, True))
+    table = tabulate(identified=(True, False, True))
     assert np.isnan(table.estimates["estimate"].values).tolist() == [False, True, False]
     assert table.estimates["estimate"].interval(0.95, 1)[0][1] == -np.inf
     assert all(table.facts[name]()[1] is None for name in ("standard_error", "statistic", "p_value"))

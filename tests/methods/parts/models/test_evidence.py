@@ -53,8 +53,8 @@ def test_the_noise_of_information_times_a_step_is_that_of_its_sums():
 
 
 def test_coefficients_are_carried_where_information_is_above_its_noise():
-    assert evidence(1e6, 1.0).carried.all()
-    assert not evidence(0.1, 1.0).carried.any()
+    assert evidence(1e6, 1.0).identified.all()
+    assert not evidence(0.1, 1.0).identified.any()
 
 
 def test_what_has_no_information_is_supposed_to_have_some():

@@ -11,7 +11,7 @@ import pytest
 from adomnia.methods.models.lm import METHOD
 from adomnia.methods.parts.models.design import build_design
 from adomnia.methods.parts.models.influence import Influences, InfluenceSums, widen
-from adomnia.methods.supposition import drive
+from adomnia.methods.simulation import drive
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.statistics.contract import Measured
 from kit.analyses import Arms, analyse, frame
@@ -129,7 +129,7 @@ def judge(sandwich):
     """How many of 60 intervals of a slope hold, of money that is explained by other money."""
     rows = frame_of(KINDS["skewed money"])
     lm = METHOD.build(rows, {"formula": "y ~ x + C(g)", "by": (), "inference": "population"})
-    lm, held, random, people = lm.suit(Pure(30)), 0, np.random.default_rng(11), population("skewed money")
+    lm, held, random, people = lm.specialize_for(Pure(30)), 0, np.random.default_rng(11), population("skewed money")
     columns = np.column_stack([np.ones(len(people["x"])), people["x"], people["g"] == "B"])
     truth = np.linalg.lstsq(columns.astype(float), people["y"], rcond=None)[0][1]
     for place in range(60):
@@ -148,7 +148,7 @@ def test_intervals_hold_where_residuals_grow_with_the_values_and_without_the_sec
 
 def test_the_error_that_a_price_tells_supposes_residuals_of_one_spread():
     """The second round costs 6%, so that errors grow by that much; squares up to their ceilings would double them."""
-    with_sums = build("lm", frame({"y": (0, 100), "x": (0, 100)}), formula="y ~ x").suit(Pure(1))
+    with_sums = build("lm", frame({"y": (0, 100), "x": (0, 100)}), formula="y ~ x").specialize_for(Pure(1))
     assert with_sums.sandwich
     alone, both = (
         drive(each, Pure(1), 10_000)[1].estimates["estimate"].interval(0.95, 1)

@@ -71,7 +71,7 @@ def made_up(measure, hostile, round_):
 def test_whatever_is_measured_a_table_of_finite_numbers_follows(method, formula, hostile, price, further):
     given = {name: FRAME.numbers[column] for name, column in further.items()}
     built = method.build(FRAME, {"formula": formula, "inference": "population", **given})
-    table = drive(built.suit(price) if further else built, price, hostile)
+    table = drive(built.specialize_for(price) if further else built, price, hostile)
     values, (lower, upper) = table.estimates["estimate"].values, table.estimates["estimate"].interval(0.95, 1)
     told = ~np.isnan(values)
     assert np.all(np.isfinite(values[told]))
@@ -93,4 +93,4 @@ def test_products_too_large_to_add_up_are_refused_before_data(formula):
 def test_products_of_three_numbers_are_added_up(formula, price, weight):
     """With sampling weights, too: third powers were too large with them, and quotes of such questions failed."""
     named = {"weight": FRAME.numbers.get(weight)}
-    assert LOGIT.build(FRAME, {"formula": formula, "inference": "population", **named}).rehearse(price)
+    assert LOGIT.build(FRAME, {"formula": formula, "inference": "population", **named}).planned_measures(price)

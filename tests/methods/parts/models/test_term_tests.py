@@ -29,7 +29,10 @@ def test_the_f_test_of_all_terms_keeps_its_level_where_one_that_is_blind_to_nois
         test, terms = find_overall_test(fit, intercept=True)
         found += test.p_value < 0.05
         values, inverse = fit.fitted[1:], fit.inverse[1:, 1:]
-        blind += f_law.sf(values @ np.linalg.solve(fit.variance * inverse, values) / terms, terms, fit.freedom) < 0.05
+        blind += (
+            f_law.sf(values @ np.linalg.solve(fit.variance * inverse, values) / terms, terms, fit.degrees_of_freedom)
+            < 0.05
+        )
     assert 2 <= found < 36
     assert blind > 60
 

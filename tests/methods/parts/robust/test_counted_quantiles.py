@@ -44,7 +44,7 @@ def test_intervals_hold_on_data_as_people_have_it_and_say_something(law, way):
     """Of 40 data sets two intervals each; 95% and more is expected: 17 misses of 80 have a chance below 1e-6."""
     missed, widths = 0, []
     asked = build("location", FRAME, column=COLUMN, method=way, probs=PROBS, sample_size=2000, inference="data")
-    asked = asked.suit(Pure(1))
+    asked = asked.specialize_for(Pure(1))
     for seed in range(40):
         values = LAWS[law](np.random.default_rng(seed), 2000)
         lower, upper = table_of(asked, Pure(1), {"x": values}, seed).estimates["estimate"].interval(0.95, 1)
@@ -60,7 +60,7 @@ def test_intervals_of_a_population_hold_it_and_those_of_the_data_do_not():
     missed = {"population": 0, "data": 0}
     for inference in missed:
         asked = build("location", FRAME, column=COLUMN, method="histogram", sample_size=400, inference=inference)
-        asked = asked.suit(Pure(4))
+        asked = asked.specialize_for(Pure(4))
         for seed in range(80):
             values = np.random.default_rng(seed).normal(50, 20, 400)
             table = table_of(asked, Pure(20), {"x": values}, seed)

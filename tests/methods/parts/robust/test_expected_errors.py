@@ -64,7 +64,9 @@ def test_the_dearest_and_the_cheapest_price_have_an_expected_error_too(kind):
 
 def off_by(way, price, rows, repeats=60):
     """How far medians of evenly spread values are off, on average."""
-    asked = build("location", FRAME, column=COLUMN, method=way, sample_size=rows, inference="data").suit(price)
+    asked = build("location", FRAME, column=COLUMN, method=way, sample_size=rows, inference="data").specialize_for(
+        price
+    )
     found = []
     for seed in range(repeats):
         values = np.random.default_rng(seed).uniform(0, 100, rows)
@@ -99,7 +101,7 @@ def test_ways_and_bins_stay_as_they_are_because_stored_answers_are_read_by_them(
     Who changes an expectation changes rules, and adds a version to adomnia.pricing.rules.
     """
     asked = build("location", FRAME, column=COLUMN, probs=probs, method=way, sample_size=rows, inference="data")
-    found = asked.suit(price)
+    found = asked.specialize_for(price)
     assert (found.way, found.bins) == suited
 
 

@@ -20,7 +20,7 @@ from adomnia.mechanisms.contract import Noise
 from adomnia.messages.notes import Note, define_note
 from adomnia.methods.column_bins import ColumnBins
 from adomnia.methods.contract import Frame
-from adomnia.methods.supposition import count_simulations
+from adomnia.methods.simulation import count_simulations
 from adomnia.noise import Integers
 from adomnia.noise.afterwards import follow
 from adomnia.statistics.contract import Bounds, Estimate, Floats, ResultTable

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from adomnia.methods.analysis import Analysis, stack
 from adomnia.methods.contract import Factor
-from adomnia.methods.supposition import SUPPOSED_ROWS, drive
+from adomnia.methods.simulation import SUPPOSED_ROWS, drive
 from adomnia.privacy.events import Price
 from adomnia.privacy.keys import key_cells
 from adomnia.statistics.contract import Measured, ResultTable, Round, Steps
@@ -22,7 +22,7 @@ class SeveralRounds(Analysis):
     @abstractmethod
     def steps(self, price: Price) -> Steps: ...
 
-    def rehearse(self, price: Price) -> Round:
+    def planned_measures(self, price: Price) -> Round:
         return drive(self, price, SUPPOSED_ROWS)[0]
 
 

@@ -22,7 +22,7 @@ _LEAST = 1e-300
 
 
 @dataclass(frozen=True)
-class ConditionalLaw:
+class ConditionalDistribution:
     """What is believed of one parameter, for many cases at once: the law of each, of one kind, and its moments."""
 
     mean: Floats
@@ -51,7 +51,7 @@ class Conjugate(ABC):
         """The logarithm of how probable exact sums of so many rows are, whatever the parameters."""
 
     @abstractmethod
-    def update(self, prior: Prior, rows: Floats, *sums: Floats) -> tuple[ConditionalLaw, ...]:
+    def update(self, prior: Prior, rows: Floats, *sums: Floats) -> tuple[ConditionalDistribution, ...]:
         """What is believed of each parameter after exact sums."""
 
 
@@ -70,13 +70,13 @@ class BetaBernoulli(Conjugate):
         ways = gammaln(rows + 1) - gammaln(ones + 1) - gammaln(rows - ones + 1)
         return np.asarray(ways + betaln(a + ones, b + rows - ones))
 
-    def update(self, prior: Prior, rows: Floats, *sums: Floats) -> tuple[ConditionalLaw, ...]:
+    def update(self, prior: Prior, rows: Floats, *sums: Floats) -> tuple[ConditionalDistribution, ...]:
         from scipy.special import betainc
 
         (ones,), (a, b) = sums, map(float, prior)
         yes, no = a + ones, b + rows - ones
         mean = yes / (yes + no)
-        law = ConditionalLaw(
+        law = ConditionalDistribution(
             mean,
             mean * (1 - mean) / (yes + no + 1),
             (yes, no),
@@ -101,7 +101,7 @@ class GammaPoisson(Conjugate):
         seen = gammaln(shape + total) - gammaln(total + 1)
         return np.asarray(seen + xlogy(total, rows) - (shape + total) * np.log(rate + rows))
 
-    def update(self, prior: Prior, rows: Floats, *sums: Floats) -> tuple[ConditionalLaw, ...]:
+    def update(self, prior: Prior, rows: Floats, *sums: Floats) -> tuple[ConditionalDistribution, ...]:
         (total,), (shape, rate) = sums, map(float, prior)
         return (_gamma_law(shape + total, rate + rows),)
 
@@ -122,7 +122,7 @@ class GammaExponential(Conjugate):
         seen = gammaln(shape + rows) - gammaln(rows)
         return np.asarray(seen + xlogy(rows - 1, total) - (shape + rows) * np.log(rate + total))
 
-    def update(self, prior: Prior, rows: Floats, *sums: Floats) -> tuple[ConditionalLaw, ...]:
+    def update(self, prior: Prior, rows: Floats, *sums: Floats) -> tuple[ConditionalDistribution, ...]:
         (total,), (shape, rate) = sums, map(float, prior)
         return (_gamma_law(shape + rows, rate + total),)
 
@@ -153,13 +153,13 @@ class NormalInverseGamma(Conjugate):
         seen = gammaln(shape) - shape * np.log(rate) + 0.5 * np.log(strength / many) - rows / 2 * np.log(2 * np.pi)
         return np.asarray(surface + around + seen)
 
-    def update(self, prior: Prior, rows: Floats, *sums: Floats) -> tuple[ConditionalLaw, ...]:
+    def update(self, prior: Prior, rows: Floats, *sums: Floats) -> tuple[ConditionalDistribution, ...]:
         from scipy.special import gammaincc, gammaln, stdtr
 
         middle, many, shape, rate = self._update(prior, rows, *sums)
         square = rate / (shape - 1)  # the mean of sigma^2
         size = np.sqrt(rate / (shape * many))
-        mu = ConditionalLaw(
+        mu = ConditionalDistribution(
             middle,
             square / many,
             (middle, size, shape),
@@ -167,7 +167,7 @@ class NormalInverseGamma(Conjugate):
             (-inf, inf),
         )
         mean = np.sqrt(rate) * np.exp(gammaln(shape - 0.5) - gammaln(shape))
-        sigma = ConditionalLaw(
+        sigma = ConditionalDistribution(
             mean,
             np.maximum(square - mean**2, 0.0),
             (shape, rate),
@@ -183,10 +183,10 @@ class NormalInverseGamma(Conjugate):
         return (strength * centre + rows * mean) / many, many, shape + rows / 2, rate + rows * spread / 2 + away
 
 
-def _gamma_law(shape: Floats, rate: Floats) -> ConditionalLaw:
+def _gamma_law(shape: Floats, rate: Floats) -> ConditionalDistribution:
     from scipy.special import gammainc
 
-    return ConditionalLaw(
+    return ConditionalDistribution(
         shape / rate,
         shape / rate**2,
         (shape, rate),

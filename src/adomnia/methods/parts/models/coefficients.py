@@ -60,12 +60,12 @@ _EXPONENTIATED = NoteTemplate(
 
 @dataclass(frozen=True)
 class Coefficients:
-    """Estimates of the coefficients of a design and their covariance; `carried` are those that the data can tell."""
+    """Estimates of the coefficients of a design and their covariance; `identified` are those that the data can tell."""
 
     design: Design
     values: Floats
     covariance: Floats
-    carried: NDArray[np.bool_]
+    identified: NDArray[np.bool_]
 
     @cached_property
     def errors(self) -> Floats:
@@ -75,7 +75,7 @@ class Coefficients:
     @cached_property
     def told(self) -> NDArray[np.bool_]:
         """Which coefficients there is a reply for."""
-        return np.asarray(self.carried & np.isfinite(self.values) & np.isfinite(self.errors))
+        return np.asarray(self.identified & np.isfinite(self.values) & np.isfinite(self.errors))
 
     def tabulate(self, kind: str, inference: str, notes: Sequence[Note]) -> ResultTable:
         """One row for each coefficient."""

@@ -239,7 +239,7 @@ class Evidence:
         return np.asarray(self.dispersion * self.inverse @ scattered @ self.inverse)
 
     @cached_property
-    def carried(self) -> NDArray[np.bool_]:
+    def identified(self) -> NDArray[np.bool_]:
         """Which coefficients of the design's columns do not depend on directions without information."""
         values, vectors, deviations = self._directions
         own = self.coordinates.to_columns @ vectors

@@ -77,14 +77,14 @@ class LeastSquares:
         return np.asarray(slopes.T @ slopes)
 
     @cached_property
-    def carried(self) -> Floats:
+    def identified(self) -> Floats:
         """Of each direction, whether its products are above their noise."""
         values, vectors = self._eigen
         floors = [self._noise_length(self.directions @ vector) for vector in vectors.T]
         return np.asarray(values > _NOISE_FLOOR * np.array(floors), dtype=np.float64)
 
     @property
-    def shortfall(self) -> float:
+    def missing_signal(self) -> float:
         """How much is missing to twice the noise in the direction that is carried least."""
         values, vectors = self._eigen
         longest = max(self._noise_length(self.directions @ vector) for vector in vectors.T)
@@ -97,7 +97,7 @@ class LeastSquares:
     def inverse(self) -> Floats:
         """Of the products of the directions with each other, where they are carried."""
         values, vectors = self._eigen
-        weights = np.where(self.carried > 0, 1 / np.where(self.carried > 0, values, 1.0), 0.0)
+        weights = np.where(self.identified > 0, 1 / np.where(self.identified > 0, values, 1.0), 0.0)
         return np.asarray((vectors * weights) @ vectors.T)
 
     @cached_property
@@ -136,7 +136,7 @@ class LeastSquares:
         return float(np.sqrt(self.products.noise_of_products(self.residual[:, None], self.residual)[0, 0]))
 
     @cached_property
-    def freedom(self) -> float:
+    def degrees_of_freedom(self) -> float:
         """The noisy number of rows, effective ones where they have weights, less that of columns; at least 1."""
         return max(1.0, self.products.effective_rows - self.chosen)
 
@@ -144,8 +144,12 @@ class LeastSquares:
     def _divisor(self) -> float:
         """What the sum of squares of the residuals is divided by: with weights, their sum with the same correction."""
         if self.products.squares is None:
-            return self.freedom
-        return max(self.products.rows, 1e-6) * self.freedom / max(self.products.effective_rows, self.freedom)
+            return self.degrees_of_freedom
+        return (
+            max(self.products.rows, 1e-6)
+            * self.degrees_of_freedom
+            / max(self.products.effective_rows, self.degrees_of_freedom)
+        )
 
     @cached_property
     def variance(self) -> float:
@@ -164,7 +168,7 @@ class LeastSquares:
     def known(self) -> Floats:
         """Of each coefficient, whether it depends on directions that are carried alone."""
         loadings = (self._units @ self._eigen[1]) ** 2
-        return np.asarray(loadings @ (1 - self.carried) <= _LOADING * loadings.sum(axis=1))
+        return np.asarray(loadings @ (1 - self.identified) <= _LOADING * loadings.sum(axis=1))
 
     @cached_property
     def coefficients(self) -> Floats:
@@ -174,7 +178,7 @@ class LeastSquares:
     def covariance(self, *, population: bool) -> Floats:
         """Of the coefficients."""
         found = self.noise + (self.variance * self._sampling if population else 0.0)
-        lost = self._eigen[1] * (1 - self.carried) * _SLOPE
+        lost = self._eigen[1] * (1 - self.identified) * _SLOPE
         alike = np.asarray(self._units @ (found + lost @ lost.T) @ self._units.T)
         return alike + self._wider if population else alike
 

@@ -106,11 +106,11 @@ class GeneralisedLinear(Analysis):
     cautious: bool = field(default=False, metadata={LATER: True})  # False: as answers of version 0.1.0 were measured
     dispersed: bool = field(default=False, metadata={LATER: True})  # how far responses scatter is measured
 
-    def suit(self, _price: Price) -> Self:
+    def specialize_for(self, _price: Price) -> Self:
         """With a start whose slopes are clear of noise, and no weight far above their mean."""
         return replace(self, cautious=True)
 
-    def suit_before(self, _price: Price) -> Self:
+    def specialize_as_before(self, _price: Price) -> Self:
         return self
 
     @property
@@ -204,7 +204,7 @@ class GeneralisedLinear(Analysis):
             for one, two in pairs
         )
 
-    def rehearse(self, price: Price) -> Round:
+    def planned_measures(self, price: Price) -> Round:
         """The first round and the last, if there is none between them: no part of the price is smaller or larger.
 
         Sensitivities depend on no coefficient. Constants are long and extreme.
@@ -253,7 +253,7 @@ class GeneralisedLinear(Analysis):
         if self.inference == "population":
             covariance = covariance + less * last.sampling
         back = scene.coordinates.to_columns
-        found = Coefficients(self.design, back @ reached, back @ covariance @ back.T, last.carried)
+        found = Coefficients(self.design, back @ reached, back @ covariance @ back.T, last.identified)
         cuts = scene.coordinates.describe_cuts()
         scattered = [describe_dispersion(last.dispersion)] if self.dispersed else []
         notes = (self.describe_rows(*facts), *cuts, *scattered, *([_STOPPED] if stopped else []))

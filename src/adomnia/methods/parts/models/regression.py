@@ -52,7 +52,7 @@ class Regression(SingleRound):
         """How many models of that size are fitted, in their work."""
         return 1
 
-    def suit(self, price: Price) -> Self:
+    def specialize_for(self, price: Price) -> Self:
         return replace(self, laplace=isinstance(price, Pure))
 
     def fit(self, measured: tuple[Measured, ...]) -> LeastSquares:

@@ -35,7 +35,7 @@ class VarianceTable:
         of the model without the term. Nothing is divided by what little data a level may have.
         """
         before, products = LeastSquares(self.full.products, start), self.full.products
-        if not np.all(before.carried):
+        if not np.all(before.identified):
             return TermTest(None, None, None)
         own = self.full.directions[:, start:end]
         own = own - before.directions @ (before.inverse @ (before.directions.T @ products.matrix @ own))
@@ -51,7 +51,7 @@ class VarianceTable:
         squares = float(np.sum((scores[seen] ** 2 - np.diagonal(noise)[seen]) / sizes[seen]))
         shares = np.sum(noises * (inverse @ noises), axis=0)  # of each noise in the square
         variance = 2 * (end - start) + products.kurtosis * float(shares @ shares)
-        p_value = tail_of_square(squared, end - start, variance, self.full.freedom)
+        p_value = tail_of_square(squared, end - start, variance, self.full.degrees_of_freedom)
         return TermTest(max(0.0, squares) * products.plan.halves[-1] ** 2, squared / (end - start), p_value)
 
 

@@ -10,7 +10,7 @@ from adomnia.distributions.projections import project_shares
 from adomnia.distributions.simulations import Generator, draw_again
 from adomnia.messages.notes import define_note
 from adomnia.methods.contract import Factor
-from adomnia.methods.parts.testing.null_law import count_draws
+from adomnia.methods.parts.testing.null_distribution import count_draws
 from adomnia.noise.afterwards import follow
 from adomnia.statistics.contract import Floats, Measured
 

@@ -10,7 +10,7 @@ import numpy as np
 from adomnia.distributions.simulations import draw_again
 from adomnia.messages.notes import Note, define_note
 from adomnia.methods.contract import Factor
-from adomnia.methods.parts.testing.null_law import NullLaw, count_draws
+from adomnia.methods.parts.testing.null_distribution import NullDistribution, count_draws
 from adomnia.methods.strengths import Strengths, lead_on, lead_up_to, plan_draws
 from adomnia.noise.afterwards import follow
 from adomnia.statistics.contract import Bounds, Floats, Measured
@@ -54,9 +54,9 @@ class Departures:
         return float(np.square(self._off(self.counts)).sum())
 
     @cached_property
-    def law(self) -> NullLaw:
+    def law(self) -> NullDistribution:
         """The statistic under the null hypothesis."""
-        return NullLaw(np.square(self._simulated).sum(axis=-1))
+        return NullDistribution(np.square(self._simulated).sum(axis=-1))
 
     @property
     def notes(self) -> tuple[Note, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 from adomnia.distributions.simulations import Generator
 from adomnia.methods.contract import Factor, NumberColumn
 from adomnia.methods.parts.testing.moments import GroupMoments, Scale, SimulatedPeople, draw_noise, read_moments
-from adomnia.methods.parts.testing.null_law import NullLaw, count_draws
+from adomnia.methods.parts.testing.null_distribution import NullDistribution, count_draws
 from adomnia.noise.afterwards import follow
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import call, number
@@ -74,7 +74,7 @@ class GroupMeans:
     def intervals(self, confidence: float, cells: int) -> Bounds:
         """Intervals of the mean of each group."""
         off = self.deviate(self.null_means)
-        distances = [NullLaw(off[:, place]).distance(confidence, cells) for place in range(len(self.shifts))]
+        distances = [NullDistribution(off[:, place]).distance(confidence, cells) for place in range(len(self.shifts))]
         return self.to_values(self.found.mean_intervals(np.array(distances)))
 
     def to_values(self, ends: Bounds) -> Bounds:

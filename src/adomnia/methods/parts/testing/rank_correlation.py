@@ -23,7 +23,7 @@ from adomnia.methods.contract import (
 )
 from adomnia.methods.parts.describe.rounds import SeveralRounds, table_of
 from adomnia.methods.parts.testing.binned import Histograms
-from adomnia.methods.parts.testing.null_law import NullLaw, as_alternative
+from adomnia.methods.parts.testing.null_distribution import NullDistribution, as_alternative
 from adomnia.methods.parts.testing.rank_cuts import (
     BINNED,
     TIED,
@@ -170,8 +170,10 @@ class RankCorrelation(SeveralRounds):
         shares = project_shares(histograms.counts)
 
         @lru_cache(maxsize=1)
-        def law() -> NullLaw:
-            return NullLaw(compare(histograms.simulate(multiply(shares.reshape(shape)).reshape(1, -1), self.name)))
+        def law() -> NullDistribution:
+            return NullDistribution(
+                compare(histograms.simulate(multiply(shares.reshape(shape)).reshape(1, -1), self.name))
+            )
 
         @lru_cache(maxsize=1)
         def errors() -> Floats:
@@ -181,7 +183,7 @@ class RankCorrelation(SeveralRounds):
         def interval(confidence: float, cells: int) -> Bounds:
             if lost:
                 return -np.ones(1), np.ones(1)
-            reach = np.array([NullLaw(each).distance(confidence, cells) for each in errors()])
+            reach = np.array([NullDistribution(each).distance(confidence, cells) for each in errors()])
             found = list_candidates(histograms.counts)
             return np.clip([(found - reach).min()], -1.0, 1.0), np.clip([(found + reach).max()], -1.0, 1.0)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from adomnia.methods.contract import Factor
-from adomnia.methods.parts.testing.null_law import LEAST_DRAWS, MOST_DRAWS, NullLaw, count_draws
+from adomnia.methods.parts.testing.null_distribution import LEAST_DRAWS, MOST_DRAWS, NullDistribution, count_draws
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Text
 from kit.hypotheses import OF_MEANS, SETTINGS, SHAPED, SHAPES, draw_shape
@@ -14,20 +14,20 @@ from kit.trials import PRICES, share_rejected
 UGLY = [(name, kind) for name in SHAPED for kind in (*SHAPES, "groups of 10 to 1")]
 UGLY += [(name, "unequal spread") for name in SHAPED if name in OF_MEANS]
 
-NORMAL = NullLaw(np.random.default_rng(3).standard_normal(9_999))
+NORMAL = NullDistribution(np.random.default_rng(3).standard_normal(9_999))
 
 
 @pytest.mark.parametrize(("alternative", "expected"), [("two-sided", 5 / 10), ("greater", 3 / 10), ("less", 9 / 10)])
 def test_a_p_value_counts_the_draws_at_least_as_far_out_and_the_statistic_itself(alternative, expected):
-    assert NullLaw(np.arange(-4.0, 5.0)).p_value(3.0, alternative) == expected
+    assert NullDistribution(np.arange(-4.0, 5.0)).p_value(3.0, alternative) == expected
 
 
 def test_a_p_value_is_never_zero():
-    assert NullLaw(np.zeros(999)).p_value(1e9) == 1 / 1000
+    assert NullDistribution(np.zeros(999)).p_value(1e9) == 1 / 1000
 
 
 def test_a_draw_that_is_off_by_rounding_counts():
-    assert NullLaw(np.array([0.1 + 0.2, 0.0])).p_value(0.3 * (1 + 2e-16)) == 2 / 3
+    assert NullDistribution(np.array([0.1 + 0.2, 0.0])).p_value(0.3 * (1 + 2e-16)) == 2 / 3
 
 
 def test_distances_are_quantiles_and_grow_beyond_the_draws():

@@ -9,7 +9,7 @@ import pytest
 
 from adomnia.errors import Refusal
 from adomnia.pricing.precision import price_for_error
-from adomnia.pricing.supposed import Supposed, _suppose
+from adomnia.pricing.simulated import Simulated, _simulate
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Pure
 from adomnia.privacy.expressions import Column
@@ -49,7 +49,7 @@ DIFFERENCES = Combination(((Matrix.identity(2),), (Matrix.dense([[3, -1], [1, -1
 )
 def test_all_values_lie_in_the_middle_and_every_cell_has_the_supposed_rows(keys, aggregate, values):
     query = Query(Private("visits", 3, (AGE, URGENT)), keys, aggregate)
-    found = _suppose(Measure(query, Pure(1)), 10)
+    found = _simulate(Measure(query, Pure(1)), 10)
     assert found.tolist() == values
     assert found.dtype == (object if aggregate is FAR else np.int64)
 
@@ -59,14 +59,14 @@ def test_all_values_lie_in_the_middle_and_every_cell_has_the_supposed_rows(keys,
 )
 def test_all_rows_have_the_value_whose_presence_is_asked_for(aggregate, values):
     query = part_query(Query(Private("visits", 3, (AGE,)), (), aggregate), AGE)
-    assert _suppose(Measure(query, Pure(1)), 10).tolist() == values
+    assert _simulate(Measure(query, Pure(1)), 10).tolist() == values
 
 
 def test_the_interval_of_a_total_over_groups_counts_as_more_work():
     plan = lower("SELECT sex, AVG(age) FROM people GROUP BY ROLLUP (sex)", HOSPITAL)
     steps = []
     for groups in (1, 3):
-        supposed = Supposed(plan, Pure(1))
+        supposed = Simulated(plan, Pure(1))
         supposed.estimate(plan.outputs[1].source)  # what is supposed is counted before
         with limit():
             supposed.half_width(plan.outputs[1].source, 1000, 0.95, groups=groups)
@@ -84,7 +84,7 @@ def test_the_interval_of_a_total_over_groups_counts_as_more_work():
 )
 def test_the_error_about_a_population_has_the_sampling_of_evenly_spread_values_in_it(output, half_width):
     asked = plan_question(parse(f"SELECT {output} FROM people"), HOSPITAL, inference="population")
-    dear, cheap = (Supposed(asked, Pure(epsilon), 2500) for epsilon in (50, Fraction(1, 50)))
+    dear, cheap = (Simulated(asked, Pure(epsilon), 2500) for epsilon in (50, Fraction(1, 50)))
     (found,) = asked.outputs
     assert dear.error(found.source, 0.95) == pytest.approx(half_width, rel=0.08)
     assert cheap.error(found.source, 0.95) > 1.2 * half_width

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from adomnia.session.answer import Answer
 
 
-def rehearse_remote(catalog: Catalog, ask: Callable[[str], Answer]) -> Curator:
+def open_remote_mock(catalog: Catalog, ask: Callable[[str], Answer]) -> Curator:
     """A catalog over made-up rows; `ask` gives the rows of public tables, at most a million of each, as they are."""
     frames = mock.frames(catalog)
     frames |= {table.name: _read_rows(table, ask) for table in catalog.tables if table.public and table.columns}

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias, cast
 import numpy as np
 
 from adomnia.methods.contract import Factor
-from adomnia.methods.supposition import count_simulations
+from adomnia.methods.simulation import count_simulations
 from adomnia.statistics.contract import Floats
 from adomnia.statistics.p_values import bound_p_value
 
@@ -30,7 +30,7 @@ def count_draws(numbers: int, by: Sequence[Factor] = ()) -> int:
 
 
 @dataclass(frozen=True)
-class NullLaw:
+class NullDistribution:
     """Draws of a statistic under the null hypothesis.
 
     >>> import numpy as np

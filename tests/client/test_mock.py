@@ -4,8 +4,8 @@ from datetime import date
 
 import pytest
 
-from adomnia.client.rehearsal import rehearse_remote
-from adomnia.session.curator import read_catalog, rehearse
+from adomnia.client.mock import open_remote_mock
+from adomnia.session.curator import open_mock, read_catalog
 from adomnia.wire.catalogs import CatalogReply, catalog_of
 from kit.hospital import LINKED, declare
 
@@ -15,8 +15,8 @@ def pair(tmp_path_factory):
     """Made up beside the files of the catalog, and made up without them."""
     catalog = declare(tmp_path_factory.mktemp("rehearsal") / "hospital", LINKED)
     with (
-        rehearse(catalog) as near,
-        rehearse_remote(catalog_of(CatalogReply.model_validate(catalog)), near.session("bob").sql) as far,
+        open_mock(catalog) as near,
+        open_remote_mock(catalog_of(CatalogReply.model_validate(catalog)), near.session("bob").sql) as far,
     ):
         yield near, far
 
@@ -68,7 +68,10 @@ code = { type = "id" }
     catalog = declare(tmp_path / "hospital", LINKED)
     (catalog.folder / "catalog.toml").write_text(LINKED + public)
     (catalog.folder / "facts.csv").write_text("code,open,share\n7,true,0.5\n,,\n")
-    with rehearse(read_catalog(catalog.folder)) as near, rehearse_remote(near.catalog, near.session("bob").sql) as far:
+    with (
+        open_mock(read_catalog(catalog.folder)) as near,
+        open_remote_mock(near.catalog, near.session("bob").sql) as far,
+    ):
         text = "SELECT open, share FROM facts"
         assert far.session("bob").sql(text).records() == near.session("bob").sql(text).records()
         assert far.session("bob").sql(text)["share"] == [0.5, None]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from adomnia.mechanisms.contract import OfHistogram
-from adomnia.methods.supposition import SUPPOSED_ROWS, drive
+from adomnia.methods.simulation import SUPPOSED_ROWS, drive
 from adomnia.noise import Integers
 from adomnia.plans.columns import find_estimates
 from adomnia.plans.formulas import Term, WindowFunction, is_linear, statistics_of
@@ -35,7 +35,7 @@ _STEPS_OF_AN_INTERVAL = 40  # for each query that it follows from
 _TIMES_OF_A_SUM = 3  # as many steps: the law of a sum of many noises is found by search
 
 
-class Supposed:
+class Simulated:
     """What would be estimated in a cell of so many rows, all values in the middle of their bounds, without noise."""
 
     def __init__(self, plan: Plan, price: Price, rows: int = SUPPOSED_ROWS) -> None:
@@ -58,7 +58,7 @@ class Supposed:
         """The estimate of one number where there are that many rows, or that many in each of so many groups."""
         many = self.rows if rows is None else rows
         results = {part: self.result(part, many) for part in statistics_of(source)}
-        return estimate_term(source, SupposedCells(self._plan, find_estimates(results), groups))
+        return estimate_term(source, SimulatedCells(self._plan, find_estimates(results), groups))
 
     def error(self, source: Term, confidence: float, cells: int = 1, groups: int = 1) -> float:
         """Half the width of the interval that the output itself would have; infinite where nothing is known."""
@@ -92,7 +92,7 @@ class Supposed:
         return self._known[statistic, rows]
 
 
-class SupposedCells(dict[Any, Estimate]):
+class SimulatedCells(dict[Any, Estimate]):
     """One supposed cell, or the sum of so many `groups` of them, and what would be computed with others like it."""
 
     def __init__(self, plan: Plan, estimates: Mapping[Statistic, Estimate], groups: int = 1) -> None:
@@ -159,11 +159,11 @@ def _count_values(query: Query) -> int:
 def _drive(statistic: Statistic, price: Price, rows: int, measured: dict[Measure, Measured]) -> Result:
     flow = statistic.steps(price)
     asked = next(flow)
-    suppose = getattr(statistic, "suppose", _suppose)  # some suppose rows that are spread over all values
+    simulate = getattr(statistic, "simulate", _simulate)  # some suppose rows that are spread over all values
     while True:
         for measure in asked:
             if measure not in measured:
-                measured[measure] = Measured(suppose(measure, rows), measure.mechanism)
+                measured[measure] = Measured(simulate(measure, rows), measure.mechanism)
         try:
             asked = flow.send(tuple(measured[measure] for measure in asked))
         except StopIteration as end:
@@ -171,14 +171,14 @@ def _drive(statistic: Statistic, price: Price, rows: int, measured: dict[Measure
             return result
 
 
-def _suppose(measure: Measure, rows: int) -> Integers:
+def _simulate(measure: Measure, rows: int) -> Integers:
     """What would be released without noise."""
     query, mechanism = measure.query, measure.mechanism
     # Of values that all lie in the middle, no rank would be off.
     if isinstance(mechanism, OfHistogram):
         return mechanism.spread_evenly(rows)
     aggregate = query.aggregate
-    inside = _integers(aggregate.suppose(rows) if isinstance(aggregate, Total | Vector | Combination) else rows)
+    inside = _integers(aggregate.simulate(rows) if isinstance(aggregate, Total | Vector | Combination) else rows)
     if not is_parted(query):
         return inside
     # All rows lie in one cell, but for the keys that a statistic has added itself: those stay, the first of them full.

@@ -34,7 +34,7 @@ _LEAST = 60  # of which a standard deviation is known to a tenth
 _IS_QUOTED: ContextVar[bool] = ContextVar("is_quoted", default=False)
 
 
-def suppose(measure: Measure, rows: int, asked: Round = ()) -> Integers:
+def simulate(measure: Measure, rows: int, asked: Round = ()) -> Integers:
     """The integers that would be released without noise, after what was asked before."""
     query, mechanism = measure.query, measure.mechanism
     if isinstance(mechanism, OfHistogram):
@@ -43,7 +43,7 @@ def suppose(measure: Measure, rows: int, asked: Round = ()) -> Integers:
     if cuts is not None:
         return _repeat(np.rint(cuts * rows / prod(query.shape[:-1])).astype(np.int64), mechanism.shape(query))
     if query.by_block:
-        return np.array(query.aggregate.suppose(prod(query.shape)), dtype=np.int64)
+        return np.array(query.aggregate.simulate(prod(query.shape)), dtype=np.int64)
     inside = Fraction(rows, max(1, prod(query.shape)))
     values = np.array([round(each) for each in _sums(query.aggregate, inside)], dtype=object)
     exact = values.astype(np.int64) if all(abs(each) < 2**63 for each in values.flat) else values
@@ -54,15 +54,15 @@ def suppose(measure: Measure, rows: int, asked: Round = ()) -> Integers:
 @lru_cache(maxsize=_KEPT)
 def drive(analysis: Statistic, price: Price, rows: int) -> tuple[Round, Result]:
     """All measures that an analysis of so many supposed rows asks for, and its result."""
-    foreseen = analysis.foresee(price, rows) if isinstance(analysis, Analysis) else None
+    foreseen = analysis.expected_result(price, rows) if isinstance(analysis, Analysis) else None
     if foreseen is not None:
-        return analysis.rehearse(price), foreseen
+        return analysis.planned_measures(price), foreseen
     flow = analysis.steps(price)
     with np.errstate(all="ignore"), simulate_less():
         asked = measures = next(flow)
         while True:
             try:
-                supposed = (suppose(each, rows, asked) for each in measures)
+                supposed = (simulate(each, rows, asked) for each in measures)
                 measures = flow.send(tuple(map(Measured, supposed, (each.mechanism for each in measures))))
             except StopIteration as end:
                 return asked, end.value
@@ -109,7 +109,7 @@ def _sums(aggregate: Aggregate, rows: Fraction) -> list[Fraction]:
             absent = [Fraction(0)] * bool(aggregate.absent)
             return [rows * mean for mean in _list_means(entries, widths)] + absent
         case Combination():
-            return [Fraction(each) for each in aggregate.suppose(round(rows))]
+            return [Fraction(each) for each in aggregate.simulate(round(rows))]
         case Total(domain=domain, centre=centre):
             return [rows * (Fraction(domain.grid_lower + domain.grid_upper, 2) - centre)]
     return [rows]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from adomnia.methods.parts.describe.cuts import Cutting
-from adomnia.methods.supposition import count_simulations, drive, simulate_less, suppose
+from adomnia.methods.simulation import count_simulations, drive, simulate, simulate_less
 from adomnia.privacy.events import Pure
 from adomnia.privacy.polynomials import constant, variable
 from adomnia.privacy.queries import Query
@@ -24,7 +24,7 @@ X, CITY = FRAME.numbers["x"], FRAME.factors["city"]
 
 
 def supposed(aggregate, *keys, rows=100):
-    return suppose(Measure(Query(FRAME.relation, keys, aggregate), Pure(Fraction(1))), rows).tolist()
+    return simulate(Measure(Query(FRAME.relation, keys, aggregate), Pure(Fraction(1))), rows).tolist()
 
 
 @pytest.mark.parametrize("aggregate", [Rows(), NonNull(X.value)])
@@ -61,9 +61,9 @@ def test_rows_between_cuts_are_as_many_as_values_are(by):
     cutting = Cutting(FRAME.relation, by, X.value, X.domain, shares, True, Fraction(19, 20), *prices)
     counted = cutting.count(np.array([[1, 1, 5]] * 4) if by else np.array([1, 1, 5]))
     chosen = cutting.choose(np.full(4, 9.0) if by else np.array(36.0))
-    found = suppose(counted, 36 * 9, (chosen,))
+    found = simulate(counted, 36 * 9, (chosen,))
     assert found.tolist() == ([[9, 0, 36, 36]] * 4 if by else [36, 0, 144, 144])
-    assert len(set(suppose(counted, 36 * 9).ravel().tolist())) == 1  # of which nothing else is known
+    assert len(set(simulate(counted, 36 * 9).ravel().tolist())) == 1  # of which nothing else is known
 
 
 @pytest.mark.parametrize("name", ["quantiles", "summary", "iqr", "mad"])
