@@ -1,7 +1,5 @@
 """Finds where keys, values and headings stand in a TOML text, which the standard parser does not tell."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from typing import NamedTuple, TypeAlias
