@@ -13,8 +13,7 @@ from adomnia.methods.simulation import SUPPOSED_ROWS, drive
 from adomnia.noise import Integers
 from adomnia.plans.columns import find_estimates
 from adomnia.plans.formulas import Term, WindowFunction, is_linear, statistics_of
-from adomnia.plans.intervals import estimate_term
-from adomnia.plans.lines import find_line
+from adomnia.plans.intervals import estimate_term, find_line
 from adomnia.plans.plan import Plan, RowFilter, RowLimit
 from adomnia.pricing.parts import split_price
 from adomnia.privacy.events import Price

@@ -23,8 +23,8 @@ from adomnia.privacy.relations import OwnValue, PerPerson, Select, Selected, Whe
 from adomnia.privacy.scans import NonNull, Rows, Total
 from adomnia.statistics.contract import Estimate, Measure, Measured, Result, Round, Statistic, Steps
 from adomnia.statistics.located import Located, value_of, with_cells
+from adomnia.statistics.one_round import Wrapper
 from adomnia.statistics.profile import Contributions
-from adomnia.statistics.wrapper import Wrapper
 
 _SHORTENED = NoteTemplate("shortened", "shortened to {lengths} a person: about {seen:.1%}, up to {hidden:.1%} left out")
 _PROFILE, _REST = Fraction(1, 10), Fraction(9, 10)  # of the price: for the lengths of vectors, and for themselves
