@@ -173,7 +173,7 @@ CONSOLE_CALLS = {
 }
 # What a page may hold, because a session gave it, and neither make nor call: its name stands in annotations alone.
 CONSOLE_HOLDS = {
-    "adomnia.catalog.places",
+    "adomnia.catalog.toml_places",
     "adomnia.ledger.requests",
     "adomnia.pricing",
     "adomnia.privacy.events",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from adomnia.session.answer import Answer
     from adomnia.session.askable import AskableRelease
     from adomnia.session.contract import Session
-    from adomnia.session.own import OwnSession
+    from adomnia.session.own_session import OwnSession
 
 _COST = NoteTemplate(
     "costs_compared", "The private answer cost {cost} now. The answer of the release {release} is free."
@@ -165,7 +165,7 @@ def _ask_release(text: str, release: AskableRelease, confidence: float, said: Ma
 
 def _protect_rows(release: AskableRelease) -> OwnSession:
     """The rows of a release as a private table, with a budget that makes noise nothing: any question can be asked."""
-    from adomnia.session.own import protect
+    from adomnia.session.own_session import protect
 
     table = AttributeTable(release.name, release.product.attributes)
     frame = ReleaseRows(table, release.table, release.product.rows).frame.select(list(release.columns))
