@@ -107,7 +107,7 @@ ASKING = {
     "pricing.vacuity",
     "releases.covering",
     "releases.selection",
-    "sql.rows.own",
+    "sql.rows.own_rows",
     "sql.values.population",
     "statistics.clipped",
     "statistics.count",

@@ -52,7 +52,7 @@ def retried(ledger, name, analyst="alice"):
 
 
 def test_every_failpoint_is_reached_somewhere_and_no_other_is():
-    reached = {name for path in SOURCES for name in re.findall(r'reach\("([a-z-]+)"\)', path.read_text())}
+    reached = {name for path in SOURCES for name in re.findall(r'failpoint\("([a-z-]+)"\)', path.read_text())}
     others = (*WHEN_RESTORING, *WHEN_RELEASING)
     assert reached == set(FAILPOINTS) == {*WHEN_OPENING, *WHEN_RESERVING, *WHEN_COMMITTING, *others}
 
