@@ -103,7 +103,6 @@ ASKING = {
     "plans.missing",
     "pricing.caps",
     "pricing.quotes",
-    "pricing.simulated",
     "pricing.vacuity",
     "releases.covering",
     "releases.selection",
