@@ -100,11 +100,10 @@ ASKING = {
     "plans.missing",
     "pricing.caps",
     "pricing.quotes",
-    "pricing.simulated",
     "pricing.vacuity",
     "releases.covering",
     "releases.selection",
-    "sql.rows.own",
+    "sql.rows.own_rows",
     "sql.values.population",
     "statistics.clipped",
     "statistics.count",
@@ -170,7 +169,7 @@ CONSOLE_CALLS = {
 }
 # What a page may hold, because a session gave it, and neither make nor call: its name stands in annotations alone.
 CONSOLE_HOLDS = {
-    "adomnia.catalog.places",
+    "adomnia.catalog.toml_places",
     "adomnia.ledger.requests",
     "adomnia.pricing",
     "adomnia.privacy.events",

@@ -50,7 +50,7 @@ def shell(  # noqa: PLR0913, PLR0917 - each is an option
     On a terminal each question is priced, and asked once you say yes. Elsewhere it is asked at once, and the first
     error ends the shell with its exit code.
     """
-    from adomnia.cli.places import Place, open_to_ask
+    from adomnia.cli.dataset_places import Place, open_to_ask
     from adomnia.cli.shell import commands
     from adomnia.cli.shell.settings import ShellSettings
     from adomnia.cli.shell.shell import Shell
