@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from adomnia.cli.dataset_places import Place
 from adomnia.cli.options import PlaceText, TokenFile
-from adomnia.cli.places import Place
 from adomnia.errors import refuse_former
 from adomnia.messages.references import Flag
 from adomnia.messages.texts import Message

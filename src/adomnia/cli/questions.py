@@ -16,7 +16,7 @@ from adomnia.options import ASK, EXPLAIN, PRICE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from adomnia.cli.places import Place
+    from adomnia.cli.dataset_places import Place
     from adomnia.session.accounts import Past
 
 SQL_EXAMPLES = """Examples
@@ -75,7 +75,7 @@ def sql(
     """
     # Imported here, so that `adomnia --help` does not wait for the engine.
     from adomnia.asking.listings import is_listing
-    from adomnia.cli import answers, places
+    from adomnia.cli import answers, dataset_places
     from adomnia.explaining.explanations import is_explain
 
     if plot is not None:
@@ -85,7 +85,9 @@ def sql(
         return
     options = asked.read(ASK)
     listing = is_listing(asked.text)
-    opened = places.open_to_quote(asked.where) if listing else places.open_to_ask(asked.where, mock=mock)
+    opened = (
+        dataset_places.open_to_quote(asked.where) if listing else dataset_places.open_to_ask(asked.where, mock=mock)
+    )
     with opened as session:
         answer = session.sql(asked.text, **options)
     answers.print_answer(answer, form, mock)
@@ -99,10 +101,10 @@ def price(asked: QuestionOptions, form: Output = Format.TABLE) -> None:
 
     It follows from the catalog and from what was spent: no private data is read and nothing is spent.
     """
-    from adomnia.cli import bills, places
+    from adomnia.cli import bills, dataset_places
 
     options = asked.read(PRICE)
-    with places.open_to_quote(asked.where) as session:
+    with dataset_places.open_to_quote(asked.where) as session:
         quote = session.price(asked.text, **options)
     bills.print_quote(quote, json=form is Format.JSON)
 
@@ -118,11 +120,11 @@ def explain(asked: QuestionOptions, form: Output = Format.TABLE) -> None:
 
 def print_explanation(asked: QuestionOptions, form: Format) -> None:
     """Print the explanation of a question: a tree, or JSON."""
-    from adomnia.cli import pages, places
+    from adomnia.cli import dataset_places, pages
     from adomnia.messages.surfaces import Surface
 
     options = asked.read(EXPLAIN)
-    with places.open_to_quote(asked.where) as session:
+    with dataset_places.open_to_quote(asked.where) as session:
         tree = session.explain(asked.text, **options).tree.in_words(Surface.COMMAND_LINE)
     if form is Format.JSON:
         pages.show_json(tree.record())
@@ -176,7 +178,7 @@ def answers(  # noqa: PLR0913, PLR0917 - each is an option
 ) -> None:
     """List what an analyst has paid for and got, oldest first; no data is read and nothing is spent."""
     from adomnia.cli import pages
-    from adomnia.cli.places import Place
+    from adomnia.cli.dataset_places import Place
 
     found = _find(Place(place, analyst, token_file), after, limit)
     if form is Format.JSON:
@@ -199,11 +201,11 @@ def show_pasts(found: Sequence[Past]) -> None:
 
 def _find(place: Place, after: str | None, limit: int) -> Sequence[Past]:
     """A page of what was answered, of a server's ledger or of a folder's, which alone is opened then."""
-    from adomnia.cli import opening, places
+    from adomnia.cli import dataset_places, opening
     from adomnia.session.accounts import list_pasts
 
     if place.is_address:
-        with places.open_remote(place) as session:
+        with dataset_places.open_remote(place) as session:
             return session.answers(after=after, limit=limit)
     with opening.open_accounts(place.folder) as (catalog, ledger):
         return list_pasts(ledger, place.analyst or catalog.analysts[0].name, after, limit)

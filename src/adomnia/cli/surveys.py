@@ -134,7 +134,9 @@ def results(
     folder: SurveyFolder,
     confidence: Confidence = "0.95",
     population: Population = False,
-    together: Annotated[bool, typer.Option("--together", help="All intervals hold at once, not each one.")] = False,
+    simultaneous: Annotated[
+        bool, typer.Option("--simultaneous", help="All intervals hold at once, not each one.")
+    ] = False,
     form: Output = Format.TABLE,
 ) -> None:
     """Estimate from the reports so far how many gave each answer."""
@@ -147,7 +149,7 @@ def results(
     if not counts:
         raise Refusal("The survey", "has no reports yet", "wait until somebody has answered")
     found = survey.design.estimate(counts)
-    intervals = found.intervals(share, "population" if population else "data", together=together)
+    intervals = found.intervals(share, "population" if population else "data", simultaneous=simultaneous)
     if form is Format.JSON:
         pages.show_json(_record(survey, found, intervals, share, population))
     else:
