@@ -48,7 +48,9 @@ def session():
 )
 def test_what_would_say_almost_nothing_is_refused_and_costs_nothing(session, asked, little, enough):
     text = f"SELECT {asked} AS n FROM data"
-    with pytest.raises(Refusal, match=r"^n would say almost nothing: off by up to .* Fix: pay epsilon=.*anyway") as no:
+    with pytest.raises(
+        Refusal, match=r"^n would say almost nothing: off by up to .* Fix: pay epsilon=.*allow_uninformative=True"
+    ) as no:
         session.sql(text, epsilon=little)
     assert no.value.code == "vacuous"
     assert session.budget().personal.spent.epsilon_units == 0
