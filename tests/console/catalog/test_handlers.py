@@ -13,7 +13,7 @@ import pytest
 
 from adomnia.api.access import Role, Visitor
 from adomnia.api.catalog_edits import catalog_file
-from adomnia.api.catalog_edits.saving import _save
+from adomnia.api.catalog_edits.previews import _save
 from adomnia.api.requests import Visit
 from adomnia.errors import Refusal
 from kit import hospital, house

@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse, Response
 
 from adomnia.api.actions.passwords import LOGIN_FAILED
 from adomnia.api.catalog_edits.catalog_file import CatalogFile
-from adomnia.api.catalog_edits.saving import save_text
+from adomnia.api.catalog_edits.previews import save_text
 from adomnia.api.problems import status_of
 from adomnia.console.catalog.draft import CatalogDraft
 from adomnia.console.catalog.editor import build_editor, start_draft
