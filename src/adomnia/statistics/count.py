@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from adomnia.privacy.expressions import Expression
 from adomnia.privacy.queries import Query
-from adomnia.privacy.scans import NonNull
 from adomnia.statistics.contract import Estimate, Measured
 from adomnia.statistics.linear import linear
 from adomnia.statistics.one_round import OneRound
@@ -38,7 +37,7 @@ class Count(OneRound):
     def estimate(self, *measured: Measured) -> Estimate:
         (counted,) = measured
         present = with_value(counted, self.parted)
-        if self.parted is None or isinstance(self.query.aggregate, NonNull):
+        if self.parted is None or self.query.aggregate.counted is not None:
             return replace(in_steps(present, Fraction(1), "noisy count"), unsigned=True)
         both = ((present, Fraction(1)), (without_value(counted), Fraction(1)))
         return replace(linear(both, "noisy count of rows with a value + of rows without"), unsigned=True)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from adomnia.privacy.expressions import Expression, call
 from adomnia.privacy.keys import Bucket
 from adomnia.privacy.queries import Query
-from adomnia.privacy.scans import NonNull, Rows
+from adomnia.privacy.scans import Rows
 from adomnia.statistics.contract import Measured
 
 _SHOWN = "presence"  # tells this key from one that the question groups by
@@ -19,7 +19,7 @@ def part_query(query: Query, value: Expression | None) -> Query:
     if value is None:
         return query
     missing = call("is null", value)
-    aggregate = Rows() if isinstance(query.aggregate, NonNull) else query.aggregate
+    aggregate = query.aggregate if query.aggregate.counted is None else Rows()
     return replace(query, keys=(*query.keys, Bucket(missing, None, missing, _SHOWN)), aggregate=aggregate)
 
 
