@@ -780,7 +780,7 @@ def test_nobody_asks_of_which_class_a_noise_is():
 )
 def test_who_asks_is_found(source):
     assert noise_faults("adomnia.statistics.mean", source)
-    assert noise_faults("adomnia.distributions.sums", source) == []
+    assert noise_faults("adomnia.distributions.combinations", source) == []
 
 
 def test_the_curator_alone_debits_seals_and_reads_private_rows():

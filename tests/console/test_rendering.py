@@ -7,7 +7,7 @@ import pytest
 from jinja2 import UndefinedError
 
 import adomnia.console.rendering as module
-from adomnia.console.rendering import Page, prepare_pages, render
+from adomnia.console.rendering import NOTES, Page, prepare_pages, render
 from adomnia.errors import Refusal
 
 SCRIPT = "<script>alert(\"x\" + 'y')</script>&amp; {{ 7 * 7 }}"
@@ -56,3 +56,11 @@ def test_the_first_visitor_does_not_wait_for_templates():
     module._environment.cache_clear()
     prepare_pages()
     assert len(module._environment().cache) == len(TEMPLATES)
+
+
+@pytest.mark.parametrize("word", NOTES)
+def test_a_note_is_at_most_forty_words_and_whole_sentences(word):
+    note = NOTES[word]
+    assert len(note.split()) <= 40
+    assert note[0].isupper()
+    assert note.endswith(".")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from adomnia.plans.plan import Plan
-from adomnia.plans.public_rows import PublicRows
+from adomnia.plans.public_columns import PublicRows
 from adomnia.privacy import keys
 from adomnia.sql.lower import plan_question
 from adomnia.sql.reading import parse as parsing

@@ -1,21 +1,50 @@
 """Renders pages from templates: whatever is put into one is escaped, unless a template made it itself."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
+from datetime import datetime
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from adomnia.console.assets import address_of_asset
-from adomnia.console.words import FILTERS
 from adomnia.errors import Refusal
-from adomnia.explaining.glossary import NOTES
+from adomnia.privacy.amounts import show_down, show_up
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 HTML = "text/html; charset=utf-8"
 PART = "x-part"  # the header by which a script asks for one block of a page
 _FRAME = "frame.html"
 _FOLDER = Path(__file__).parent / "templates"
+NOTES = {
+    "epsilon": (
+        "The price of an answer in privacy. The more is spent, the further the answers can move what somebody believes "
+        "about what is hidden: one person, or one row. It is never paid back."
+    ),
+    "rho": "The price of an answer with Gaussian noise. Many small prices in rho add up to less than in epsilon.",
+    "delta": "A small chance with which the bound of epsilon may be exceeded; usually less than one in a million.",
+    "interval": "Where the exact answer lies, 19 times in 20. It is about the noise, unless it says population.",
+    "noise": "A random number that is added to the exact answer, so that nobody can tell whether one person is in it.",
+    "group": "Every declared group comes back, whether or not anybody is in it, so that who appears says nothing.",
+    "nothing": "The interval is all that was possible before: too few people for this price.",
+    "person": "Whose presence is hidden: everything that one person adds to the data, all their rows together.",
+    "row": "Each row is hidden by itself, not each person: somebody with several rows is protected less.",
+    "bounds": "Values beyond them are read as the bound. The owner declares them; they are never taken from the data.",
+    "cap": "How many rows of one person count at most; more are left out, by chance.",
+    "ledger": "The list of everything that was ever paid for. Each entry holds the hash of the one before.",
+    "hash": "A fingerprint of an entry and of all before it: if any were changed, it would differ.",
+    "replay": "The same question at the same price gets the same answer again, free.",
+    "policy": "Who sets the price of a question: the analyst, or the owner by a rule.",
+    "made up": "Rows drawn from what the catalog declares, not from the data: good for trying a question out.",
+    "public": "A table about nobody: its rows are read exactly, and cost nothing.",
+    "coalition": "Analysts who put their answers together. The dataset's budget bounds what they can learn.",
+}
 
 
 @dataclass(frozen=True)
@@ -60,3 +89,53 @@ def _environment() -> Environment:
     environment.filters |= FILTERS
     environment.globals["marks"] = environment.get_template("marks.html").module
     return environment
+
+
+"""By the word: at most 40 words each."""
+
+
+def show_count(number: float) -> str:
+    """A number with separators between thousands.
+
+    >>> show_count(1234567)
+    '1,234,567'
+    """
+    return f"{number:,}"
+
+
+def percent(share: float) -> str:
+    """A share as a length of SVG, which is an attribute and not a style.
+
+    >>> percent(0.125)
+    '12.50%'
+    """
+    return f"{100 * min(max(float(share), 0.0), 1.0):.2f}%"
+
+
+def show_time(moment: str | None) -> str:
+    """A time of the ledger, in UTC, to the minute.
+
+    >>> show_time("2026-11-16T00:37:12.123456+00:00")
+    '16 Nov 2026, 00:37'
+    """
+    return f"{datetime.fromisoformat(moment):%-d %b %Y, %H:%M}" if moment else ""
+
+
+def _left(amount: Fraction | str) -> str:
+    return show_down(Fraction(amount))
+
+
+def _spent(amount: Fraction | str) -> str:
+    return show_up(Fraction(amount))
+
+
+FILTERS: dict[str, Callable[..., Any]] = {
+    "count": show_count,
+    "percent": percent,
+    "time": show_time,
+    "left": _left,
+    "spent": _spent,
+}
+
+
+"""The filters of templates. What is left is rounded down, what was spent is rounded up."""

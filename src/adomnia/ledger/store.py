@@ -18,9 +18,8 @@ from adomnia.ledger.audit import backup, examine
 from adomnia.ledger.chain import Head, digest
 from adomnia.ledger.failpoints import reach
 from adomnia.ledger.journal import Foreseen, Journal, Transaction
-from adomnia.ledger.locks import Locks
 from adomnia.ledger.owner import DeclaredPeople, TopUp, declare, top_up
-from adomnia.ledger.places import LedgerPlace, SnapshotReader, find_place
+from adomnia.ledger.places import LedgerPlace, Locks, SnapshotReader, find_place
 from adomnia.ledger.records import Records, Storage, watch_records
 from adomnia.ledger.requests import KeptAnswer, Receipt, SpendRequest, StoredAnswer, UnpaidAnswer
 from adomnia.ledger.schema import ERRORS, explain_error, explain_errors, name_error, name_file

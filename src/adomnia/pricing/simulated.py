@@ -23,9 +23,8 @@ from adomnia.privacy.scans import Total
 from adomnia.privacy.transforms.matrices import Combination
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Estimate, Measure, Measured, Result, ResultTable, Statistic
-from adomnia.statistics.linear import linear
-from adomnia.statistics.presence import is_parted
-from adomnia.statistics.rings import Ring
+from adomnia.statistics.count import is_parted
+from adomnia.statistics.linear import Ring, linear
 from adomnia.statistics.summed import part_of
 from adomnia.work import spend
 

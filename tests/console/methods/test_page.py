@@ -6,7 +6,7 @@ import pytest
 
 from adomnia.console.methods.page import PICTURES, describe_picture
 from adomnia.methods.registry import METHODS
-from adomnia.pricing.deltas import with_delta
+from adomnia.pricing.findings import with_delta
 from adomnia.privacy.events import Pure
 from adomnia.sql.lower import lower
 from kit.methods import hospital_catalog, tables_of

@@ -20,7 +20,7 @@ from adomnia.console.methods.keeping import (
     price_keeping,
     read_keeping,
 )
-from adomnia.console.methods.problems import BadField
+from adomnia.console.methods.naming import BadField
 from adomnia.console.methods.writing import write_question, write_rows
 from adomnia.console.rendering import Page
 from adomnia.errors import Refusal
