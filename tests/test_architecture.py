@@ -186,7 +186,7 @@ CONSOLE_HOLDS = {
     "adomnia.session.askable",
     "adomnia.session.contract",
     "adomnia.session.recalled",
-    "adomnia.sql.methods.call_parts",
+    "adomnia.sql.methods.call_texts",
     "adomnia.sql.reading.refusals",
     "adomnia.statistics.contract",
     "adomnia.statistics.products",

@@ -1,4 +1,4 @@
-"""What every route needs from its request: services, visitor, address, and the visit at the dataset that it is."""
+"""What every route needs from its request: what the worker has, visitor, address, and the visit at the dataset."""
 
 from __future__ import annotations
 

@@ -1,22 +1,30 @@
-"""Renders pages from templates: whatever is put into one is escaped, unless a template made it itself."""
+"""Renders pages from templates: whatever is put into one is escaped, unless a template made it itself.
+
+Pages load files of this folder alone, and explain words that not everybody knows.
+"""
 
 from __future__ import annotations
 
+import gzip
 from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
 from functools import cache
+from hashlib import sha256
+from math import cos, pi, sin
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.responses import Response
 
-from adomnia.console.assets import address_of_asset
 from adomnia.errors import Refusal
 from adomnia.privacy.amounts import show_down, show_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from starlette.requests import Request
 
 HTML = "text/html; charset=utf-8"
 PART = "x-part"  # the header by which a script asks for one block of a page
@@ -45,6 +53,16 @@ NOTES = {
     "public": "A table about nobody: its rows are read exactly, and cost nothing.",
     "coalition": "Analysts who put their answers together. The dataset's budget bounds what they can learn.",
 }
+_ASSETS_FOLDER = Path(__file__).parent / "static"
+_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain; charset=utf-8",
+}
+# An address with the version that it names never means another content.
+_FOR_EVER = "public, max-age=31536000, immutable"
+RADIUS = 7  # of the dots
 
 
 @dataclass(frozen=True)
@@ -139,3 +157,54 @@ FILTERS: dict[str, Callable[..., Any]] = {
 
 
 """The filters of templates. What is left is rounded down, what was spent is rounded up."""
+
+
+@dataclass(frozen=True)
+class Asset:
+    """A file, as it is and compressed. Nothing secret is in it, so that its compressed size tells nothing."""
+
+    content: bytes
+    compressed: bytes
+    media_type: str
+    version: str
+
+
+async def asset(name: str, request: Request) -> Response:
+    """One of the files."""
+    found = _read_assets().get(name)
+    if found is None:
+        raise Refusal("The address", "names nothing here", "go back to the start page", code="unknown_route")
+    headers = {"Vary": "Accept-Encoding", "ETag": f'"{found.version}"', "Cache-Control": "no-cache"}
+    if request.query_params.get("v") == found.version:
+        headers["Cache-Control"] = _FOR_EVER
+    elif request.headers.get("if-none-match") == headers["ETag"]:  # scripts that scripts import
+        return Response(status_code=304, headers=headers)
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        headers["Content-Encoding"] = "gzip"
+        return Response(found.compressed, headers=headers, media_type=found.media_type)
+    return Response(found.content, headers=headers, media_type=found.media_type)
+
+
+def address_of_asset(name: str) -> str:
+    """Where a page finds a file: its name, and the version of its content."""
+    return f"/static/{name}?v={_read_assets()[name].version}"
+
+
+@cache
+def _read_assets() -> dict[str, Asset]:
+    return {path.name: _read(path) for path in sorted(_ASSETS_FOLDER.iterdir()) if path.suffix in _TYPES}
+
+
+def _read(path: Path) -> Asset:
+    content = path.read_bytes()
+    return Asset(content, gzip.compress(content, mtime=0), _TYPES[path.suffix], sha256(content).hexdigest()[:16])
+
+
+def cut_slice(x: int, y: int, part: float) -> str:
+    """The part of the dot at this place, clockwise from its top.
+
+    >>> cut_slice(10, 10, 0.25)
+    'M10 10V3A7 7 0 0 1 17.00 10.00Z'
+    """
+    end_x, end_y = x + RADIUS * sin(2 * pi * part), y - RADIUS * cos(2 * pi * part)
+    return f"M{x} {y}V{y - RADIUS}A{RADIUS} {RADIUS} 0 {int(part > 1 / 2)} 1 {end_x:.2f} {end_y:.2f}Z"

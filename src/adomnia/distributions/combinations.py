@@ -1,13 +1,9 @@
 """How far a sum of independent noises, each times a coefficient of its cell, can be from zero.
 
-Of Laplace tails by the exact distribution of the sum, of Gaussian ones by its variance (docs/proofs/moments.md). The
-noise is taken as continuous and half of the coarsest unit is added.
-
-How far a sum of independent Laplace noises goes, and of normal ones beside them.
-
-By its exact distribution where they are few, else by its saddlepoint. The exact one loses digits wherever scales are
-nearly equal. The saddlepoint loses none: its tails are from 2% too small to 6% too large, whatever the scales, and the
-two percent are added (docs/proofs/moments.md).
+Of Gaussian noises by their variance. Of Laplace noises, and of normal ones beside them, by the exact distribution of
+the sum where they are few, else by its saddlepoint. The exact one loses digits wherever scales are nearly equal. The
+saddlepoint loses none: its tails are from 2% too small to 6% too large, whatever the scales, and the two percent are
+added (docs/proofs/moments.md). The noise is taken as continuous and half of the coarsest unit is added.
 """
 
 from collections.abc import Sequence

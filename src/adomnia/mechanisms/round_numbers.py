@@ -1,13 +1,12 @@
-"""Round numbers: values of a grid that people write down more often than others, whatever the data.
+"""What a choice by rank has to know: round numbers, and ranks that values are chosen at.
 
-Choices by rank have one candidate for each value of a grid. A column of half hours on a fine grid has thousands of
-values between two that occur, and one of these was chosen wherever the quantile was near such a gap. So a round number
-is many candidates. How many is public, and that is all that a choice has to know: docs/proofs/quantiles.md, 1.
+Round numbers are values of a grid that people write down more often than others, whatever the data. Choices by rank
+have one candidate for each value of a grid. A column of half hours on a fine grid has thousands of values between two
+that occur, and one of these was chosen wherever the quantile was near such a gap. So a round number is many candidates.
+How many is public, and that is all that a choice has to know: docs/proofs/quantiles.md, 1.
 
-Ranks that values are chosen at, how their distances are scored, and which one tells an extreme.
-
-An extreme is beyond the value of a rank some rows from the end. How many rows follows from the law of the choice:
-docs/proofs/quantiles.md, 6.
+An extreme is beyond the value of a rank some rows from the end. How many rows follows from the distribution of the
+choice: docs/proofs/quantiles.md, 6.
 """
 
 from bisect import bisect_right

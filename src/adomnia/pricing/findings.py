@@ -1,4 +1,4 @@
-"""What it costs to find the values of keys that nobody declared."""
+"""What it costs to find the values of keys that nobody declared, and the delta that a question names for it."""
 
 from collections.abc import Sequence
 from contextlib import suppress

@@ -31,7 +31,8 @@ from adomnia.version import __version__
 from adomnia.wire.answers import AnswerReply, BatchReply
 from adomnia.wire.budgets import AccountReply, BudgetReply, PastsReply
 from adomnia.wire.catalogs import CatalogReply
-from adomnia.wire.methods import ExplanationReply, MethodsReply
+from adomnia.wire.explanations import ExplanationReply
+from adomnia.wire.methods import MethodsReply
 from adomnia.wire.quotes import QuoteReply
 from adomnia.wire.releases import ZIP, ReleaseReply, ReleasesReply
 

@@ -1,8 +1,6 @@
 """How good a release is where it did not measure: tables that were held back, estimated by fresh private questions.
 
-Tables that a release did not measure, and how far off it is in them by a fresh noisy table.
-
-Noise makes distances look larger. Its law is known, so that an interval of the true distance follows:
+Noise makes distances look larger. Its distribution is known, so that an interval of the true distance follows:
 docs/proofs/quality.md has the three bounds.
 """
 

@@ -1,4 +1,4 @@
-"""Counting."""
+"""Counting rows and values, each by itself or both as one measurement."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Budgets: what there was, what was spent, what is left, and what the next question costs."""
+"""Budgets: what there was, what was spent and for which questions, what is left, and what the next one costs."""
 
 from typing import Any
 

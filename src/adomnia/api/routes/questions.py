@@ -27,7 +27,7 @@ from adomnia.wire.asking import (  # noqa: TC001 - likewise
     AskPrice,
 )
 from adomnia.wire.budgets import pasts_record
-from adomnia.wire.methods import explanation_record
+from adomnia.wire.explanations import explanation_record
 from adomnia.wire.models import LARGEST_BODY, LeftReply
 from adomnia.wire.quotes import quote_record
 from adomnia.wire.tables import HEADER, facts_header

@@ -1,4 +1,4 @@
-"""The bill of an answer: whose rows, which groups, what was measured at which price, and what was answered from it."""
+"""The bill of an answer: whose rows, what was measured at which price, what followed from it, and its receipt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of budgets."""
+"""The page of budgets, and how one was spent over time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The handlers of the pages of releases. All of it was paid for, and is free."""
+"""The handlers of the pages of releases, and counts of them. All of it was paid for, and is free."""
 
 from __future__ import annotations
 

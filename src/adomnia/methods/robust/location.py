@@ -1,8 +1,7 @@
 """The median of a column, or other quantiles: by a named way, or that of the least expected error.
 
-Quantiles from noisy counts in public bins: of one histogram, or of a tree of histograms of which each halves a bin.
-
-All quantiles of a column come from the same counts, so that many cost as much as one.
+Ways that count take noisy counts in public bins: of one histogram, or of a tree of histograms of which each halves a
+bin. All quantiles of a column come from the same counts, so that many cost as much as one.
 """
 
 from dataclasses import dataclass, field, replace

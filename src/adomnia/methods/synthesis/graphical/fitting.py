@@ -1,17 +1,13 @@
 """Models from noisy tables: the distribution of a junction tree that comes closest to all that was measured.
 
-Cite: McKenna, Sheldon & Miklau 2019 (Private-PGM). The fit is theirs, the way to it is not: see `dual.py`.
+One pass of a fit is the least loss plus a little of the divergence from the model before, found by its dual. The dual
+is smooth and has no constraints, and how far a pass is from its end follows from the gradient alone. Passes one after
+the other, each from where the last one ended, lead to the least loss itself (Censor & Zenios 1992). The descent needs
+the gradient alone, which beliefs of a junction tree give in two passes: from a factor for each clique to its cells.
 
-One pass of a fit: the least loss plus a little of the divergence from the model before, found by its dual.
-
-The dual is smooth and has no constraints, and how far a pass is from its end follows from the gradient alone. Passes
-one after the other, each from where the last one ended, lead to the least loss itself (Censor & Zenios 1992).
-
-Its descent needs the gradient alone, which beliefs of a junction tree give in two passes: from a factor for each clique
-to the probabilities of its cells.
-
-Cite: Nocedal 1980 (the limited memory of steps); Hager & Zhang 2005 (a line search by slopes); Lauritzen &
-Spiegelhalter 1988, Jensen, Lauritzen & Olesen 1990 (beliefs).
+Cite: McKenna, Sheldon & Miklau 2019 (Private-PGM), whose fit it is, but not the way to it; Nocedal 1980 (the limited
+memory of steps); Hager & Zhang 2005 (a line search by slopes); Lauritzen & Spiegelhalter 1988, Jensen, Lauritzen &
+Olesen 1990 (beliefs).
 """
 
 from collections import defaultdict, deque

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from adomnia.messages.surfaces import Surface
-from adomnia.wire.methods import ExplanationReply, explanation_of, explanation_record
+from adomnia.wire.explanations import ExplanationReply, explanation_of, explanation_record
 
 TEXT = "SELECT city, AVG(salary) AS pay FROM people GROUP BY city"
 
