@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
 from starlette.responses import Response
 
 from adomnia.errors import Refusal
@@ -23,8 +24,6 @@ from adomnia.privacy.amounts import show_down, show_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from starlette.requests import Request
 
 HTML = "text/html; charset=utf-8"
 PART = "x-part"  # the header by which a script asks for one block of a page
