@@ -10,7 +10,7 @@ from math import exp, log
 import numpy as np
 import pytest
 
-from adomnia.distributions.combinations import SummedNoise, farthest, round_noise, saddlepoint_reach, sum_noise
+from adomnia.distributions.combinations import SummedNoise, farthest, round_noise, saddlepoint_margin, sum_noise
 from adomnia.distributions.ratios import critical_value
 from adomnia.distributions.simulations import draw_again
 from adomnia.distributions.tulap import smooth_cdf
@@ -120,12 +120,12 @@ def some_scales():
 @pytest.mark.parametrize("alpha", OPEN)
 def test_what_is_left_open_is_at_most_what_was_asked_and_hardly_less(alpha):
     for scales in some_scales():
-        reach = float(saddlepoint_reach(scales[:, None], alpha, [1] * len(scales))[0])
+        reach = float(saddlepoint_margin(scales[:, None], alpha, [1] * len(scales))[0])
         assert 0.9 * alpha < exact_tail(scales, reach) <= alpha
 
 
 def test_many_equal_scales_lose_no_digits():
-    nine = float(saddlepoint_reach(np.ones((9, 1)), 0.05, [1] * 9)[0])
+    nine = float(saddlepoint_margin(np.ones((9, 1)), 0.05, [1] * 9)[0])
     random = np.random.default_rng(1)
     sums = np.abs(random.laplace(size=(400_000, 9)).sum(axis=1))
     assert abs((sums > nine).mean() - 0.05) < 0.002  # six deviations of the share, and 2.5% of it
@@ -133,7 +133,7 @@ def test_many_equal_scales_lose_no_digits():
 
 def test_cells_are_told_apart():
     scales = np.array([[1.0, 1.0], [1e-6, 1.0], [0.0, 0.5]])
-    one, three = saddlepoint_reach(scales, 0.05, [1] * len(scales))
+    one, three = saddlepoint_margin(scales, 0.05, [1] * len(scales))
     assert one == pytest.approx(3.0, rel=0.03)
     assert three > 1.3 * one
 

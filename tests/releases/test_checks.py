@@ -6,7 +6,7 @@ import pytest
 
 from adomnia.errors import Refusal
 from adomnia.ledger import Ledger
-from adomnia.ledger.places import FilePlace
+from adomnia.ledger.ledger_places import FilePlace
 from adomnia.privacy.events import Pure
 from adomnia.privacy.filters import Budget
 from adomnia.releases.checks import (

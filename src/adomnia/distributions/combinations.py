@@ -46,7 +46,7 @@ def _add_up(noises: Sequence[Noise], spreads: Floats, sizes: Floats, alpha: floa
     parts = [noise.continuous for noise in noises]
     tails, times = {part.tails for part in parts}, tuple(part.times for part in parts)
     if tails == {"laplace"}:
-        return reach_of_laplace(times, spreads, alpha)
+        return margin_of_laplace(times, spreads, alpha)
     if tails == {"gaussian"}:
         return np.asarray(_normal(alpha) * np.sqrt((_along(times, spreads) * np.square(spreads)).sum(axis=0)))
     widths = [noise.interval(1 - alpha, cells=len(noises)).half_width for noise in noises]
@@ -66,7 +66,7 @@ def farthest_in_sample(
     scales = sizes * _along([part.scale for part in parts], sizes)
     largest = scales.max(axis=0)
     unit = np.where(largest > 0, largest, 1.0)
-    reach = unit * saddlepoint_reach(scales / unit, alpha, [part.times for part in parts], sampled / np.square(unit))
+    reach = unit * saddlepoint_margin(scales / unit, alpha, [part.times for part in parts], sampled / np.square(unit))
     return np.asarray(np.where(largest > 0, reach, _normal(alpha) * np.sqrt(sampled)) + sizes.max(axis=0) / 2)
 
 
@@ -79,13 +79,13 @@ def _along(numbers: Sequence[float], sizes: Floats) -> Floats:
     return np.array(numbers, dtype=np.float64).reshape((-1,) + (1,) * (sizes.ndim - 1))
 
 
-def reach_of_laplace(times: tuple[int, ...], scales: Floats, alpha: float) -> Floats:
+def margin_of_laplace(times: tuple[int, ...], scales: Floats, alpha: float) -> Floats:
     """What |sum| exceeds with a probability of about `alpha` at most: scales in rows, the largest of a cell is 1.
 
     Each scale is that of so many noises as `times` says.
     """
     if sum(times) > _MOST_EXACT:
-        return saddlepoint_reach(scales, alpha, times)
+        return saddlepoint_margin(scales, alpha, times)
     return _laplace(np.repeat(scales, times, axis=0), alpha)
 
 
@@ -128,7 +128,7 @@ def _chernoff(scales: Floats, alpha: float) -> Floats:
     return reach
 
 
-def saddlepoint_reach(scales: Floats, alpha: float, times: Sequence[int], normal: Floats | float = 0.0) -> Floats:
+def saddlepoint_margin(scales: Floats, alpha: float, times: Sequence[int], normal: Floats | float = 0.0) -> Floats:
     """What |sum| exceeds with a probability of at most `alpha`: scales in rows, the largest of each cell is 1.
 
     Each scale is that of so many noises as `times` says; `normal` is the variance of what is normal beside them.

@@ -14,7 +14,7 @@ from adomnia.errors import Unavailable
 from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.audit import examine
 from adomnia.ledger.chain import GENESIS, Head, digest
-from adomnia.ledger.failpoints import reach
+from adomnia.ledger.failpoints import failpoint
 from adomnia.ledger.files import in_use_refusal
 from adomnia.ledger.postgres_records import PostgresRecords, load_copy
 from adomnia.ledger.postgres_schema import (
@@ -173,7 +173,7 @@ class PostgresPlace:
         with self._connected() as connection, connection.transaction():
             check_server(connection)
             load_copy(connection, self.schema, self.dataset, draft)
-        reach("draft-moved")
+        failpoint("draft-moved")
         self.anchor.create(Anchor(draft).read())
 
     def join(self) -> Head:

@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import Any, TypeAlias
 
 from adomnia.errors import Refusal
-from adomnia.ledger.failpoints import reach
+from adomnia.ledger.failpoints import failpoint
 from adomnia.ledger.records import StoreError
 from adomnia.ledger.schema import LEDGER_FORMAT
 from adomnia.ledger.sqlite import Trouble
@@ -159,7 +159,7 @@ def create_tables(connection: Connection, schema: str, dataset: str) -> None:
             connection.execute(statement)
     values = _APPLICATION, LEDGER_FORMAT.version, dataset
     connection.execute(f"INSERT INTO {schema}.format VALUES (%s, %s, %s)", values)  # noqa: S608
-    reach("schema-created")
+    failpoint("schema-created")
 
 
 @cache

@@ -15,7 +15,6 @@ from adomnia.asking.batch import choose_request_id
 from adomnia.asking.listings import is_listing
 from adomnia.cli import answers, bills, pages
 from adomnia.cli.options import FAILED, AnswerFormat
-from adomnia.cli.shell import commands
 from adomnia.errors import AdomniaError, Failure, Refusal, Unavailable, render
 from adomnia.explaining.explanations import is_explain
 from adomnia.messages.surfaces import Surface
@@ -71,6 +70,7 @@ class Shell:
 
     session: Session
     settings: ShellSettings
+    run_command: Callable[[Shell, WrittenStatement], None]
     name: str = ""
     confirm: Callable[[str], bool] | None = None
     mock: bool = False
@@ -173,7 +173,7 @@ class Shell:
 
     def _run(self, statement: WrittenStatement) -> None:
         if statement.command:
-            commands.run(self, statement)
+            self.run_command(self, statement)
         else:
             self.ask(statement)
 

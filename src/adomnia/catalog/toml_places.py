@@ -50,10 +50,10 @@ class _Token(NamedTuple):
         return self.start + len(self.text)
 
 
-def places(text: str) -> dict[Path, Place]:
+def find_places(text: str) -> dict[Path, Place]:
     r"""Line and column of every key, counted from 1. The text must be valid TOML with plain line ends.
 
-    >>> places("[budget]\nepsilon = 1")["budget", "epsilon"]
+    >>> find_places("[budget]\nepsilon = 1")["budget", "epsilon"]
     (2, 1)
     """
     found = _Walk(text).found
