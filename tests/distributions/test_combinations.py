@@ -42,11 +42,11 @@ def tail(scales, limit):
     for scale in scales:
         masses = np.exp(-np.abs(cells) / scale)
         spectrum = spectrum * np.fft.fft(masses / masses.sum(), 4 * width + 1)
-    together = np.real(np.fft.ifft(spectrum))
+    simultaneous = np.real(np.fft.ifft(spectrum))
     start = len(scales) * width  # where zero came to lie
     places = (np.arange(4 * width + 1) - start) % (4 * width + 1)
     distances = np.minimum(places, 4 * width + 1 - places) * step
-    return float(together[distances > limit].sum())
+    return float(simultaneous[distances > limit].sum())
 
 
 SCALES = [(1,), (1, 1), (1, 1, 1), (1, 1, 1, 1, 1, 1), (5, 2, 1), (3, 1, 1, 0.9), (1, 2, 4, 8)]
@@ -167,8 +167,8 @@ def test_a_gaussian_sum_is_one_and_no_narrower_where_noise_is_small():
 
 def test_a_sum_counts_as_often_as_its_cells():
     alone = farthest([LAPLACE] * 9, [np.asarray(1.0)] * 9, 0.05)
-    together = farthest([sum_noise(LAPLACE, 9)], [np.asarray(1.0)], 0.05)
-    assert float(together) == pytest.approx(float(alone))
+    simultaneous = farthest([sum_noise(LAPLACE, 9)], [np.asarray(1.0)], 0.05)
+    assert float(simultaneous) == pytest.approx(float(alone))
     assert sum_noise(LAPLACE, 9).continuous.deviation == pytest.approx(3 * LAPLACE.continuous.deviation)
     assert sum_noise(LAPLACE, 9).cumulants == pytest.approx([9 * each for each in LAPLACE.cumulants])
 
