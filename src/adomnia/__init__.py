@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from adomnia.releases.linking import link_releases
     from adomnia.session.askable import open_release
     from adomnia.session.curator import open_folder as open  # noqa: A004 - adomnia.open reads like what it is
-    from adomnia.session.own import protect
+    from adomnia.session.own_session import protect
 
 __all__ = [
     "AdomniaError",
@@ -59,7 +59,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401, PLR0911 - whatever the name 
 
         return open_release
     if name == "protect":
-        from adomnia.session.own import protect
+        from adomnia.session.own_session import protect
 
         return protect
     raise AttributeError(f"module 'adomnia' has no attribute {name!r}")

@@ -1,7 +1,5 @@
 """The options of a question, one row each: what every surface offers, describes and reads beside the text."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 # What an option may be named for.

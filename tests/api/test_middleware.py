@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from adomnia.api import free_work
 from adomnia.api.middleware import RequestMiddleware
 from adomnia.api.replies import PiecewiseResponse
 from adomnia.api.routes import questions
@@ -190,8 +191,8 @@ def test_a_question_that_fails_unexpectedly_is_named_by_its_own_id(own_house, mo
 @pytest.mark.parametrize("path", ["query", "answers/mine"])
 def test_so_is_one_whose_answer_is_not_found_again(own_house, monkeypatch, path):
     assert own_house.query("alice", request_id="mine").status_code == 200
-    for name in ("_replay", "encode_within"):
-        monkeypatch.setattr(questions, name, lambda *_: 1 / 0)
+    for module, name in ((questions, "_replay"), (questions, "encode_within"), (free_work, "encode_within")):
+        monkeypatch.setattr(module, name, lambda *_: 1 / 0)
     if path == "query":
         reply = own_house.query("alice", request_id="mine")
     else:

@@ -20,7 +20,7 @@ from adomnia.privacy.losses import covers, loss
 from adomnia.privacy.sensitivity import Sensitivity
 from kit.bits import BrokenBits, SeededBits
 from kit.laws import fits_the_law, p_value_of_counts, tabulated_probability
-from kit.mechanisms import EXACT_CHOICES, EXACT_LAWS, FIXED, MOVES, PRICES, calibrate, reach_of, seal, suits
+from kit.mechanisms import EXACT_CHOICES, EXACT_LAWS, FIXED, MOVES, PRICES, calibrate, margin_of, seal, suits
 
 PROJECT = Path(__file__).parents[2]
 SELECTIONS = {name: kind for name, kind in MECHANISMS.items() if hasattr(kind, "probabilities")}
@@ -185,7 +185,7 @@ def test_every_noise_has_an_exact_law_to_be_held_to():
 @every_noise_at_a_price
 def test_the_stated_probability_is_the_exact_law(name, price):
     noise = bought(name, price=price)
-    reach = reach_of(noise)
+    reach = margin_of(noise)
     with mpmath.workdps(60):
         for k in {0, 1, -1, 2, 5, reach // 3, -(reach // 2), reach}:
             assert noise.probability(k) == pytest.approx(float(EXACT_LAWS[name](noise, k)), rel=1e-12)
@@ -194,7 +194,7 @@ def test_the_stated_probability_is_the_exact_law(name, price):
 @every_noise_at_a_price
 def test_probabilities_add_up_to_one(name, price):
     noise = bought(name, price=price)
-    reach = reach_of(noise)
+    reach = margin_of(noise)
     assert fsum(noise.probability(k) for k in range(-reach, reach + 1)) == pytest.approx(1, abs=1e-12)
 
 
@@ -248,10 +248,10 @@ def test_released_noise_fits_the_stated_probability_and_none_three_percent_off(n
     price = PRICES[kind.prices[0]][number]
     noise = bought(name, price=price)
     draws = noise.release(sealed(np.zeros(10**6, dtype=np.int64), noise), seeded_bits)
-    assert fits_the_law(draws, tabulated_probability(noise.probability, reach_of(noise)))
+    assert fits_the_law(draws, tabulated_probability(noise.probability, margin_of(noise)))
     for wrong in (Fraction(97, 100), Fraction(103, 100)):
         other = bought(name, price=price * (wrong if kind.prices == (Pure,) else wrong**2))
-        assert not fits_the_law(draws, tabulated_probability(other.probability, reach_of(other)))
+        assert not fits_the_law(draws, tabulated_probability(other.probability, margin_of(other)))
 
 
 @every_noise
@@ -320,7 +320,7 @@ def test_the_interval_covers_what_it_says_and_a_narrower_one_does_not(name, conf
 def test_what_is_known_of_a_noise_is_what_its_definition_says(name, parameter):
     """Its logarithms, its tail and its cumulants; of many integers, what is continuous has about the same ones."""
     noise = NOISES[name](Fraction(parameter))
-    reach = reach_of(noise) + 1
+    reach = margin_of(noise) + 1
     if reach < 300:
         chances = np.array([float(EXACT_LAWS[name](noise, k)) for k in range(-reach, reach + 1)])
         places = np.arange(-reach, reach + 1, dtype=np.float64)

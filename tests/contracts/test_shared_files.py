@@ -21,7 +21,7 @@ ROOT = Path(adomnia.__file__).parent
 OPENERS = {
     "ledger/sqlite.py": "every kept file, and the ledger in memory",
     "ledger/audit.py": "drafts of copies, which get a name when they are whole",
-    "ledger/postgres_copies.py": "the same",
+    "ledger/postgres_records.py": "the same",
     "ledger/restore.py": "the same",
     "inspection/files.py": "owners' own databases, read only",
     "engines/sources/databases.py": "the same",

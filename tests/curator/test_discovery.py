@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from adomnia import Question
-from adomnia.curator.discovery import discover_keys
+from adomnia.curator.executor import discover_keys
 from adomnia.curator.measurements import ChangedRoundError, Record, Replayer
 from adomnia.errors import Failure, Refusal
 from adomnia.pricing.parts import bill

@@ -22,7 +22,7 @@ def masses(noise, reach):
 
 def tail(x, y, ratio, limit):
     """P[|X - r Y| >= q], summed over all pairs that matter."""
-    wide, narrow = reach_of(x), reach_of(y)
+    wide, narrow = margin_of(x), margin_of(y)
     far = np.cumsum(masses(x, wide)[::-1])[::-1]  # P[X >= k] from k = -wide on
     total = 0.0
     for value, mass in zip(range(-narrow, narrow + 1), masses(y, narrow), strict=True):
@@ -31,7 +31,7 @@ def tail(x, y, ratio, limit):
     return total
 
 
-def reach_of(noise):
+def margin_of(noise):
     match noise:
         case DiscreteLaplace(scale=scale):
             return int(35 * scale) + 2
@@ -52,7 +52,7 @@ PAIRS = [(DiscreteLaplace(Fraction(x)), DiscreteLaplace(Fraction(y))) for x, y i
 PAIRS += [(DiscreteGaussian(Fraction(x)), DiscreteGaussian(Fraction(y))) for x, y in GAUSSIAN]
 PAIRS += [(DiscreteLaplace(Fraction(20)), DiscreteGaussian(Fraction(9)))]
 
-SMALL = [(x, y) for x, y in PAIRS if reach_of(x) * reach_of(y) < 50_000]  # few enough pairs of values to look at all
+SMALL = [(x, y) for x, y in PAIRS if margin_of(x) * margin_of(y) < 50_000]  # few enough pairs of values to look at all
 
 
 @pytest.mark.parametrize(
@@ -74,10 +74,10 @@ def test_critical_values_are_not_much_larger_than_they_must_be(x, y):
 def test_the_bounds_hold_the_true_ratio_with_their_confidence_for_every_count(x, y, ratio, count):
     """Exactly: every pair of noises that matters, weighted by its probability."""
     count = 2 * count if ratio * count % 1 else count
-    noise_x, noise_y = np.arange(-reach_of(x), reach_of(x) + 1), np.arange(-reach_of(y), reach_of(y) + 1)
+    noise_x, noise_y = np.arange(-margin_of(x), margin_of(x) + 1), np.arange(-margin_of(y), margin_of(y) + 1)
     s, n = (grid.ravel() for grid in np.meshgrid(int(ratio * count) + noise_x, count + noise_y, indexing="ij"))
     lower, upper = ratio_bounds(Measured(s, x), Measured(n, y), (-9, 9), 0.9, 1)
-    weights = np.outer(masses(x, reach_of(x)), masses(y, reach_of(y))).ravel()
+    weights = np.outer(masses(x, margin_of(x)), masses(y, margin_of(y))).ravel()
     assert weights[(lower <= ratio) & (ratio <= upper)].sum() >= 0.9 - 1e-9
 
 
@@ -145,10 +145,10 @@ def test_a_single_critical_value_is_passed_no_more_often_than_is_left_open(x, y,
 def test_a_quotient_is_held_with_its_confidence_for_every_divisor(x, y, ratio, count):
     """Exactly: every pair of noises that matters, weighted by its probability."""
     count = 2 * count if ratio * count % 1 else count
-    noise_x, noise_y = np.arange(-reach_of(x), reach_of(x) + 1), np.arange(-reach_of(y), reach_of(y) + 1)
+    noise_x, noise_y = np.arange(-margin_of(x), margin_of(x) + 1), np.arange(-margin_of(y), margin_of(y) + 1)
     s, n = (grid.ravel() for grid in np.meshgrid(int(ratio * count) + noise_x, count + noise_y, indexing="ij"))
     lower, upper = quotient_bounds(Measured(s, x), Measured(n, y), 0.9, 1)
-    weights = np.outer(masses(x, reach_of(x)), masses(y, reach_of(y))).ravel()
+    weights = np.outer(masses(x, margin_of(x)), masses(y, margin_of(y))).ravel()
     assert weights[(lower <= ratio) & (ratio <= upper)].sum() >= 0.9 - 1e-9
     seen = s[n != 0] / n[n != 0]
     assert ((lower[n != 0] <= seen) & (seen <= upper[n != 0])).all()

@@ -91,6 +91,6 @@ class AnyPrice:
         return Pure(Fraction(1, 10**200))
 
 
-def reach_of(noise: Any) -> int:
+def margin_of(noise: Any) -> int:
     """A k beyond which the noise has a mass below 1e-15, by its own interval."""
     return int(noise.interval(1 - 1e-15).half_width)

@@ -31,7 +31,7 @@ def test_every_name_stands_for_files(name):
         ("tests/contracts/test_a_new_one.py", "core"),
         ("tests/contracts/test_methods.py", "analyses"),
         ("tests/contracts/engines/test_gates.py", "engines"),
-        ("tests/session/test_own.py", "core"),
+        ("tests/session/test_own_session.py", "core"),
         ("tests/session/test_a_new_one.py", "surfaces"),
         ("tests/test_postgres.py", "engines"),
         ("tests/test_a_new_one.py", "surfaces"),

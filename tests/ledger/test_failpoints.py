@@ -14,7 +14,7 @@ import pytest
 import adomnia.ledger
 from adomnia.errors import Failure, Refusal
 from adomnia.ledger import Hold, StoredAnswer
-from adomnia.ledger.failpoints import FAILPOINTS, KILLED, VARIABLE, reach
+from adomnia.ledger.failpoints import FAILPOINTS, KILLED, VARIABLE, failpoint
 from kit.waiting import HANG_SECONDS
 from ledger.references import COST, PLENTY, answered, child, list_answers, opened, plan, units_of
 
@@ -52,7 +52,7 @@ def retried(ledger, name, analyst="alice"):
 
 
 def test_every_failpoint_is_reached_somewhere_and_no_other_is():
-    reached = {name for path in SOURCES for name in re.findall(r'reach\("([a-z-]+)"\)', path.read_text())}
+    reached = {name for path in SOURCES for name in re.findall(r'failpoint\("([a-z-]+)"\)', path.read_text())}
     others = (*WHEN_RESTORING, *WHEN_RELEASING)
     assert reached == set(FAILPOINTS) == {*WHEN_OPENING, *WHEN_RESERVING, *WHEN_COMMITTING, *others}
 
@@ -60,11 +60,11 @@ def test_every_failpoint_is_reached_somewhere_and_no_other_is():
 def test_a_failpoint_ends_the_process_only_when_it_is_named(monkeypatch):
     ends = []
     monkeypatch.setattr(os, "_exit", ends.append)
-    reach("before-commit")
+    failpoint("before-commit")
     monkeypatch.setenv(VARIABLE, "after-commit")
-    reach("before-commit")
+    failpoint("before-commit")
     assert ends == []
-    reach("after-commit")
+    failpoint("after-commit")
     assert ends == [KILLED]
 
 

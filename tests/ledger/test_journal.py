@@ -16,8 +16,8 @@ from adomnia.ledger.accounts import decode_accounts, encode_accounts
 from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.chain import GENESIS, Head, digest, encode_entry
 from adomnia.ledger.journal import Journal
+from adomnia.ledger.ledger_places import find_place
 from adomnia.ledger.owner import declare
-from adomnia.ledger.places import find_place
 from adomnia.ledger.requests import Receipt, SpendRequest, find_filter, reserve
 from adomnia.ledger.sqlite_records import SqliteRecords
 from adomnia.privacy.events import Concentrated

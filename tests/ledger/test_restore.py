@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from adomnia.errors import Failure, Refusal, Unavailable
-from adomnia.ledger import Hold, places
+from adomnia.ledger import Hold, ledger_places
 from adomnia.ledger import restore as restoring
 from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.audit import list_restorations
@@ -256,7 +256,7 @@ def test_a_ledger_in_use_is_not_replaced(path, saved, lost):
 
 
 def test_a_process_that_was_overlooked_pays_no_more(path, saved, lost, monkeypatch):
-    monkeypatch.setattr(places, "is_in_use", lambda _: False)
+    monkeypatch.setattr(ledger_places, "is_in_use", lambda _: False)
     with opened(path) as ledger:
         answered(ledger, name="before")
         put_back(path, saved, NOTHING)
@@ -272,7 +272,7 @@ def test_a_process_that_was_overlooked_pays_no_more(path, saved, lost, monkeypat
 
 def test_a_process_that_was_overlooked_goes_on_where_it_knows_only_what_the_backup_has(path, saved, monkeypatch):
     """It reads the restoration like any other entry, with all that may have been spent in the gap."""
-    monkeypatch.setattr(places, "is_in_use", lambda _: False)
+    monkeypatch.setattr(ledger_places, "is_in_use", lambda _: False)
     saved.parent.mkdir()
     with opened(path) as ledger:
         answered(ledger, name="kept")

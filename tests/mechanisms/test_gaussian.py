@@ -17,7 +17,7 @@ from adomnia.privacy.sensitivity import Sensitivity
 from kit.bits import SeededBits
 from kit.gaussian_curve import analytic_deviation, curve
 from kit.laws import exact_gaussian, rational, theta
-from kit.mechanisms import reach_of
+from kit.mechanisms import margin_of
 
 FINE = 10**14  # the variance of a grid fine enough to be the continuous law
 
@@ -33,7 +33,7 @@ def parameters(count, seed):
 def test_the_discrete_gaussian_vectors_hold(vectors):
     for known in vectors["discrete_gaussian"]:
         noise = DiscreteGaussian(known["sigma2"])
-        reach = reach_of(noise)
+        reach = margin_of(noise)
         assert noise.probability(0) == pytest.approx(known["p0"], rel=1e-12)
         assert noise.probability(1) == noise.probability(-1) == pytest.approx(known["p1"], rel=1e-12)
         assert 1 / noise.probability(0) == pytest.approx(known["Z"], rel=1e-12)

@@ -11,7 +11,7 @@ import pytest
 from adomnia.mechanisms import DiscreteLaplace
 from adomnia.privacy.events import Pure
 from adomnia.privacy.sensitivity import Sensitivity
-from kit.mechanisms import reach_of
+from kit.mechanisms import margin_of
 
 FINE = 10**7  # steps to one unit of the continuous law
 
@@ -20,7 +20,7 @@ FINE = 10**7  # steps to one unit of the continuous law
 def test_the_two_sided_geometric_vectors_hold(vectors, epsilon):
     known = vectors["geometric"][f"eps{epsilon}"]
     noise = DiscreteLaplace.calibrated(Sensitivity(l1=1), Pure(float(epsilon)))
-    reach = reach_of(noise)
+    reach = margin_of(noise)
     assert noise.probability(0) == pytest.approx(known["p0"], rel=1e-12)
     assert noise.probability(-1) == noise.probability(1) == pytest.approx(known["p1"], rel=1e-12)
     assert fsum(k * k * noise.probability(k) for k in range(-reach, reach + 1)) == pytest.approx(known["var"], rel=1e-9)
@@ -82,6 +82,6 @@ def test_intervals_exist_at_every_scale(scale):
 def test_standard_deviation_is_below_what_the_docstring_says():
     for scale in (Fraction(1, 2), Fraction(1), Fraction(7), Fraction(60)):
         noise = DiscreteLaplace(scale)
-        reach = reach_of(noise)
+        reach = margin_of(noise)
         variance = fsum(k * k * noise.probability(k) for k in range(-reach, reach + 1))
         assert variance**0.5 < 1.42 * scale

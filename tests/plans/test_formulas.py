@@ -19,7 +19,7 @@ from adomnia.plans.functions import noisy_values
 from adomnia.plans.intervals import estimate_term
 from adomnia.sql.lower import lower
 from adomnia.statistics.contract import Estimate, Measured
-from adomnia.statistics.linear import linear, reach_of
+from adomnia.statistics.linear import linear, margin_of
 from adomnia.statistics.mean import Mean
 from adomnia.statistics.scaled import in_steps
 from kit.bits import SeededBits
@@ -254,7 +254,7 @@ def test_a_sum_of_two_noisy_numbers_has_the_interval_of_their_noise_together():
     one, other = measured(400, 40), measured(7, 3)
     estimates = additive(one, other)
     source = of("-", of("*", Fraction(2), A), of("/", B, Fraction(3)))
-    reach = reach_of(((one, Fraction(1, 2)), (other, Fraction(-1, 3))), 0.95, 1)
+    reach = margin_of(((one, Fraction(1, 2)), (other, Fraction(-1, 3))), 0.95, 1)
     assert width(source, estimates) == pytest.approx(2 * float(reach), abs=1 / 6)  # rounded up to whole sixths
     lower_end, upper_end = estimate_term(of("+", source, Fraction(5)), estimates).interval(0.95, 1)
     assert (lower_end + upper_end) / 2 == pytest.approx(200 - 7 / 3 + 5)
@@ -263,7 +263,7 @@ def test_a_sum_of_two_noisy_numbers_has_the_interval_of_their_noise_together():
 
 def test_a_product_of_two_noisy_numbers_is_nearly_their_noise_times_each_other():
     one, other = measured(400_000, 400), measured(300_000, 300)
-    reach = reach_of(((one, Fraction(300_000, 4)), (other, Fraction(100_000))), 1 - 0.05 * 0.95, 1)
+    reach = margin_of(((one, Fraction(300_000, 4)), (other, Fraction(100_000))), 1 - 0.05 * 0.95, 1)
     assert width(of("*", A, B), additive(one, other)) == pytest.approx(2 * float(reach), rel=0.01)
 
 
@@ -345,6 +345,6 @@ def test_noise_that_two_statistics_share_is_one_noise_however_each_has_rounded_i
     counts = [Measured(parts.values // 1024, DiscreteLaplace(Fraction(2)), (parts, None)) for _ in range(2)]
     summed = linear(((measured(0, 2), Fraction(1)), (counts[0], Fraction(30))), "")
     estimates = {A: summed, B: in_steps(counts[1], Fraction(1), "")}
-    reach = reach_of(((measured(0, 2), Fraction(1)), (counts[0], Fraction(60))), 0.95, 1)
+    reach = margin_of(((measured(0, 2), Fraction(1)), (counts[0], Fraction(60))), 0.95, 1)
     assert width(of("+", A, of("*", Fraction(30), B)), estimates) == pytest.approx(2 * float(reach), abs=2)
     assert width(of("-", A, of("*", Fraction(30), B)), estimates) < 20

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from adomnia import Question
 from adomnia.errors import Refusal
 from adomnia.pricing.effort import with_effort, without_effort
-from adomnia.pricing.parts import bill, identify, split_price, split_together
+from adomnia.pricing.parts import bill, identify, split_price, split_together, weigh_outputs
 from adomnia.pricing.quotes import list_measures
-from adomnia.pricing.weights import weigh_outputs
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.losses import loss
 from adomnia.privacy.queries import Clip

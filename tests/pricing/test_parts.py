@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adomnia.errors import Refusal
-from adomnia.pricing.parts import amount, bill, identify, split_price, split_together
+from adomnia.pricing.parts import amount, bill, identify, split_price, split_together, weigh_outputs
 from adomnia.pricing.quotes import list_measures
-from adomnia.pricing.weights import weigh_outputs
 from adomnia.privacy.events import Composed, Concentrated, Pure
 from adomnia.sql.lower import lower
 from adomnia.statistics.contract import Measured

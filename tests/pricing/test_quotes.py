@@ -20,7 +20,7 @@ from adomnia.pricing.simulated import SUPPOSED_ROWS
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.sql.lower import lower
 from adomnia.statistics.contract import Measured
-from adomnia.statistics.linear import reach_of
+from adomnia.statistics.linear import margin_of
 from sql.hospital import HOSPITAL
 
 
@@ -98,7 +98,7 @@ def measured(exact, scale):
 
 def test_the_expected_error_of_a_sum_of_answers_is_that_of_their_noise_together():
     difference = expected("COUNT(*) - 3 * COUNT(age)")
-    reach = reach_of(((measured(0, 1), Fraction(1)), (measured(0, 1), Fraction(3))), 0.95, 1)
+    reach = margin_of(((measured(0, 1), Fraction(1)), (measured(0, 1), Fraction(3))), 0.95, 1)
     assert (difference.error, difference.rows) == (reach, None)
     assert difference.what == "(COUNT(*) - (3 * COUNT(age)))"
 

@@ -7,11 +7,10 @@ from fractions import Fraction
 import pytest
 
 from adomnia import Question
-from adomnia.pricing.parts import bill, split_together
+from adomnia.pricing.parts import bill, split_together, weigh_outputs
 from adomnia.pricing.payment import price_batch, price_question
 from adomnia.pricing.quotes import list_measures, quote_plan
 from adomnia.pricing.rules import FIRST, SECOND, with_estimators, with_presence
-from adomnia.pricing.weights import weigh_outputs
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.sql.lower import lower
 from adomnia.statistics.joint import Joint

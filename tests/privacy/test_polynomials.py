@@ -1,4 +1,4 @@
-"""Polynomials, and how far several of them reach over a box: never less than at any of its points."""
+"""Polynomials, and how far several of them largest_move over a box: never less than at any of its points."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adomnia.privacy import polynomials
-from adomnia.privacy.polynomials import MOST_DEGREE, Polynomial, constant, reach, variable
+from adomnia.privacy.polynomials import MOST_DEGREE, Polynomial, constant, largest_move, variable
 from adomnia.privacy.sensitivity import Sensitivity
 from kit.polynomials import bernstein
 from kit.polynomials import polynomials as any_polynomials
@@ -58,7 +58,7 @@ def test_a_polynomial_is_written_in_one_way_only(wrong, error, reason):
 @given(st.lists(found, min_size=1, max_size=4), boxes)
 @settings(max_examples=400, deadline=None)
 def test_no_point_of_the_box_is_beyond_what_all_of_them_reach(together, box):
-    allowed = reach(together, box)
+    allowed = largest_move(together, box)
     for point in product(*(range(width + 1) for width in box)):
         values = [each.at(point) for each in together]
         assert sum(map(abs, values)) <= allowed.l1
@@ -69,50 +69,50 @@ def test_no_point_of_the_box_is_beyond_what_all_of_them_reach(together, box):
 
 @given(st.lists(found, min_size=1, max_size=3), boxes, st.randoms(use_true_random=False))
 def test_entries_that_vanish_only_shorten_the_vector(together, box, chance):
-    allowed = reach(together, box)
+    allowed = largest_move(together, box)
     left = [each for each in together if chance.random() < 0.5] or together[:1]
-    fewer = reach(left, box)
+    fewer = largest_move(left, box)
     assert (fewer.l1 <= allowed.l1, fewer.l2_squared <= allowed.l2_squared, fewer.linf <= allowed.linf) == (True,) * 3
 
 
 @pytest.mark.parametrize("width", [1, 7, 100, 2**40])
 @pytest.mark.parametrize("degree", [1, 2, 3, 8])
 def test_sums_that_add_up_to_a_constant_reach_no_further_than_it(width, degree):
-    allowed = reach(bernstein(degree, width, 0, 1), [width])
+    allowed = largest_move(bernstein(degree, width, 0, 1), [width])
     assert allowed == Sensitivity(l1=width**degree, monotone=True)
 
 
 def test_products_of_such_sums_reach_no_further_than_their_product():
     nine = [one * other for one in bernstein(2, 30, 0, 2) for other in bernstein(2, 7, 1, 2)]
-    assert reach(nine, [30, 7]) == Sensitivity(l1=210**2, monotone=True)
+    assert largest_move(nine, [30, 7]) == Sensitivity(l1=210**2, monotone=True)
 
 
 def test_the_norms_of_both_ends_are_taken_together():
     x = variable(0, 1)
-    assert reach([x, constant(10, 1)], [10]) == Sensitivity(20, 200, 10, monotone=True)
-    assert reach([x, constant(0, 1) - x], [10]) == Sensitivity(20, 200, 10, monotone=False)
-    assert reach([x * x, x], [4]) == Sensitivity(20, 16**2 + 4**2, 16, monotone=True)
+    assert largest_move([x, constant(10, 1)], [10]) == Sensitivity(20, 200, 10, monotone=True)
+    assert largest_move([x, constant(0, 1) - x], [10]) == Sensitivity(20, 200, 10, monotone=False)
+    assert largest_move([x * x, x], [4]) == Sensitivity(20, 16**2 + 4**2, 16, monotone=True)
 
 
 def test_what_is_between_the_ends_counts_in_control_points():
     x = variable(0, 1)
-    middle = reach([(constant(10, 1) - x) * x], [10])
+    middle = largest_move([(constant(10, 1) - x) * x], [10])
     assert middle == Sensitivity(l1=50, monotone=True)  # 25 in truth
-    assert reach([(x - constant(5, 1)) * (x - constant(5, 1))], [10]) == Sensitivity(l1=25, monotone=False)
+    assert largest_move([(x - constant(5, 1)) * (x - constant(5, 1))], [10]) == Sensitivity(l1=25, monotone=False)
 
 
 @pytest.mark.parametrize("zero", [constant(0, 1), variable(0, 1) * variable(0, 1)])
 def test_what_never_moves_still_gets_noise(zero):
-    assert reach([zero], [0]) == Sensitivity(l1=1, monotone=True)
+    assert largest_move([zero], [0]) == Sensitivity(l1=1, monotone=True)
 
 
 def test_what_is_zero_at_every_integer_still_gets_noise():
     x = variable(0, 1)
-    assert reach([x * (constant(1, 1) - x)], [1]).l1 == 1
+    assert largest_move([x * (constant(1, 1) - x)], [1]).l1 == 1
 
 
 def test_without_variables_there_is_one_point():
-    assert reach([constant(-3, 0), constant(4, 0)], []) == Sensitivity(7, 25, 4)
+    assert largest_move([constant(-3, 0), constant(4, 0)], []) == Sensitivity(7, 25, 4)
 
 
 def test_control_points_are_those_of_the_joint_degree():
@@ -124,9 +124,9 @@ def test_too_many_control_points_are_refused(monkeypatch):
     """A square has three control points: with three terms that makes nine."""
     monkeypatch.setattr(polynomials, "MOST_POINTS", 9)
     square = reduce(mul, [variable(0, 1)] * 2)
-    assert reach([square] * 3, [1]).l1 == 3
+    assert largest_move([square] * 3, [1]).l1 == 3
     with pytest.raises(ValueError, match="terms times control points"):
-        reach([square] * 4, [1])
+        largest_move([square] * 4, [1])
 
 
 @given(st.lists(found, min_size=1, max_size=3), boxes, st.data())

@@ -75,3 +75,7 @@ def test_a_table_without_its_zeros_is_the_same_table(kind):
     assert again.tolist() == table.tolist()
     assert spread(table) is table
     assert spread(SparseIntegers.of(np.zeros((), dtype=kind))).tolist() == 0
+
+
+def test_rows_that_are_simulated_are_counted_as_they_are():
+    assert Rows().simulate(7) == 7

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from adomnia.ledger import Ledger
-from adomnia.ledger.places import FilePlace
+from adomnia.ledger.ledger_places import FilePlace
 from adomnia.privacy.events import Pure
 from adomnia.privacy.filters import Budget
 from adomnia.releases.charges import list_charges, read_charges

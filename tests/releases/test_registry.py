@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from adomnia import methods
+from adomnia.methods.synthesis.geography import Geography
 from adomnia.methods.synthesis.nested_release import LevelTable, NestedRelease
-from adomnia.methods.synthesis.places import Geography
 from adomnia.methods.synthesis.residuals import NoisyMarginal, Residuals
 from adomnia.methods.synthesis.strategies import GramRelease
 from adomnia.privacy.transforms.matrices import Matrix

@@ -154,7 +154,7 @@ def test_another_cap_is_another_question(folder):
 
 
 def test_the_package_has_its_names_and_no_others():
-    assert adomnia.protect is adomnia.session.own.protect
+    assert adomnia.protect is adomnia.session.own_session.protect
     assert adomnia.Question("x").text == "x"
     with pytest.raises(AttributeError, match="nonsense"):
         _ = adomnia.nonsense

@@ -10,7 +10,7 @@ import pytest
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.statistics.contract import Measured
-from adomnia.statistics.linear import linear, reach_of
+from adomnia.statistics.linear import linear, margin_of
 
 
 def laplace(scale, values=0):
@@ -42,7 +42,7 @@ PARTS = {
 @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.999])
 @pytest.mark.parametrize("parts", PARTS.values(), ids=PARTS)
 def test_the_reach_of_two_laplace_noises_is_the_least_that_is_enough(parts, confidence):
-    reach = reach_of(parts, confidence, 1)
+    reach = margin_of(parts, confidence, 1)
     unit = min(abs(factor) for _, factor in parts)
     assert beyond(parts, float(reach)) <= (1 - confidence) * (1 + 1e-6)
     assert beyond(parts, float(reach - unit)) > 1 - confidence
@@ -61,7 +61,7 @@ def test_the_reach_of_two_laplace_noises_is_the_least_that_is_enough(parts, conf
 )
 def test_the_reach_of_other_noises_is_enough_and_no_wider_than_a_box(parts):
     for confidence in (0.5, 0.95, 0.999):
-        reach = float(reach_of(parts, confidence, 1))
+        reach = float(margin_of(parts, confidence, 1))
         assert beyond(parts, reach) <= 1 - confidence
         box = sum(abs(factor) * each.noise.interval(confidence**0.5).half_width for each, factor in parts)
         assert reach <= box + max(abs(factor) for _, factor in parts)
@@ -70,20 +70,20 @@ def test_the_reach_of_other_noises_is_enough_and_no_wider_than_a_box(parts):
 def test_gaussian_noises_add_their_variances():
     parts = ((gaussian(10**6), Fraction(1)), (gaussian(10**4), Fraction(5)))
     exact = DiscreteGaussian(Fraction(10**6 + 25 * 10**4)).interval(0.95).half_width
-    assert abs(float(reach_of(parts, 0.95, 1)) - exact) <= 3
+    assert abs(float(margin_of(parts, 0.95, 1)) - exact) <= 3
 
 
 def test_known_sums_of_noise_are_reproduced(vectors):
     known = vectors["discrete_ci"]
-    assert reach_of(((laplace(1), Fraction(1)),), 0.95, 1) == known["sum of 1 dlaplace eps=1"]["half_width"]
-    assert reach_of(PARTS["two alike"], 0.95, 1) == known["sum of 2 dlaplace eps=1"]["half_width"]
+    assert margin_of(((laplace(1), Fraction(1)),), 0.95, 1) == known["sum of 1 dlaplace eps=1"]["half_width"]
+    assert margin_of(PARTS["two alike"], 0.95, 1) == known["sum of 2 dlaplace eps=1"]["half_width"]
 
 
 def test_all_cells_at_once_reach_further():
     parts = PARTS["a middle times a count"]
-    reach = float(reach_of(parts, 0.95, 100))
+    reach = float(margin_of(parts, 0.95, 100))
     assert beyond(parts, reach) <= 1 - 0.95 ** (1 / 100)
-    assert reach > float(reach_of(parts, 0.95, 1))
+    assert reach > float(margin_of(parts, 0.95, 1))
 
 
 def test_values_and_ends_are_exact_whatever_their_size():
@@ -109,7 +109,7 @@ def test_a_sum_without_a_constant_says_what_it_is_made_of():
 @pytest.mark.parametrize("confidence", [0, 1, -1, 2, float("nan")])
 def test_a_confidence_that_is_none_is_refused(confidence):
     with pytest.raises(ValueError, match="confidence must be above 0 and below 1"):
-        reach_of(PARTS["two alike"], confidence, 1)
+        margin_of(PARTS["two alike"], confidence, 1)
 
 
 def test_a_part_that_does_not_count_has_no_noise():

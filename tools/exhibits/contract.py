@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from adomnia.session.own import OwnSession
+    from adomnia.session.own_session import OwnSession
     from exhibits.drawing import Picture
 
 PAPERS = {
@@ -97,7 +97,7 @@ class Exhibit:
 @contextmanager
 def protect_people(seed: str, values: Mapping[str, np.ndarray], **declared: Any) -> Iterator[OwnSession]:  # noqa: ANN401
     """A session of `adomnia.protect` whose noise follows from a seed, as only tests and this gallery may have it."""
-    with mock.patch("adomnia.session.own.SystemBits", return_value=SeededBits(seed)):
+    with mock.patch("adomnia.session.own_session.SystemBits", return_value=SeededBits(seed)):
         session = adomnia.protect(pd.DataFrame(values), unit="row", **declared)
     with session:
         yield session

@@ -17,7 +17,7 @@ from adomnia.errors import Refusal
 from adomnia.ledger import journal
 from adomnia.ledger.accounts import decode_spent
 from adomnia.ledger.chain import GENESIS, Head, damage_refusal, decode_entry, digest
-from adomnia.ledger.places import find_lasting_place
+from adomnia.ledger.ledger_places import find_lasting_place
 from adomnia.ledger.requests import list_keys, now
 from adomnia.ledger.schema import explain_errors
 from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from adomnia.api.requests import Visit
-    from adomnia.ledger.places import LastingPlace
+    from adomnia.ledger.ledger_places import LastingPlace
     from adomnia.ledger.records import Records
     from adomnia.ledger.requests import Receipt
 

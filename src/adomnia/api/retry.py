@@ -1,7 +1,5 @@
 """A refusal that says when to try again."""
 
-from __future__ import annotations
-
 from adomnia.errors import Refusal
 
 

@@ -6,21 +6,24 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from adomnia.asking.batch import MOST_QUESTIONS, Batch, bind_question, check_common
+from adomnia.asking.known_rows import EarlierCounts
 from adomnia.asking.replaying import replay_answers
 from adomnia.asking.sizes import check_size, measure_size
+from adomnia.curator.profiles import add_profiles
 from adomnia.errors import Refusal
 from adomnia.pricing.findings import cost
 from adomnia.pricing.policies import check_ceiling, check_named, next_price, sets_price
 from adomnia.pricing.questions import Question
+from adomnia.releases.store import ReleaseStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
 
-    from adomnia.asking.known_rows import EarlierCounts
     from adomnia.asking.sizes import AnswerSize
     from adomnia.catalog.model import Analyst, Catalog, Policy
     from adomnia.curator.kernel import Kernel
-    from adomnia.engines.contract import Engine
+    from adomnia.engines.contract import Engine, Progress
     from adomnia.ledger import Ledger
     from adomnia.ledger.requests import Receipt, StoredAnswer
     from adomnia.plans.drafts import DraftAnswer
@@ -29,7 +32,6 @@ if TYPE_CHECKING:
     from adomnia.pricing.rules import Rules
     from adomnia.privacy.events import Pure
     from adomnia.privacy.filters import Left
-    from adomnia.releases.store import ReleaseStore
 
 
 def admit_any(_size: AnswerSize) -> None:
@@ -59,6 +61,12 @@ class Dataset:
     def ledger(self) -> Ledger:
         """Where budgets are."""
         return self.kernel.ledger
+
+
+def open_dataset(kernel: Kernel, progress: Progress, releases: Path | None = None) -> Dataset:
+    """The data of a kernel, with what is measured once for all, where it was not yet; `releases` names a folder."""
+    known = replace(kernel, catalog=add_profiles(kernel, progress))
+    return Dataset(known, EarlierCounts(), ReleaseStore(releases))
 
 
 @dataclass(frozen=True)

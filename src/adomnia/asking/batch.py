@@ -17,7 +17,7 @@ from adomnia.plans.plan import Plan
 from adomnia.plans.public_rows import PublicRows
 from adomnia.pricing.effort import check_effort
 from adomnia.pricing.notes import list_notes
-from adomnia.pricing.parts import identify
+from adomnia.pricing.parts import identify, weigh_outputs
 from adomnia.pricing.payment import check_confidence, check_rows, price_batch, read_price
 from adomnia.pricing.precision import RowsNeeded
 from adomnia.pricing.questions import Payment, Priced, Question
@@ -30,7 +30,6 @@ from adomnia.pricing.rules import (
     with_earlier_quantiles,
     with_joint_sums,
 )
-from adomnia.pricing.weights import weigh_outputs
 from adomnia.privacy.amounts import exact
 from adomnia.privacy.events import Composed, Event, Price, Pure
 from adomnia.sql.around import find_layers

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from adomnia.catalog.document_keys import CATALOG, NAME, SECTION, SECTIONS, Rule, closest, did_you_mean
-from adomnia.catalog.places import places
+from adomnia.catalog.toml_places import find_places
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Document:
 
     def place(self, path: Sequence[str]) -> tuple[int, int]:
         """Line and column of a key; of a missing key, of the section that it belongs to."""
-        found = places(self.text)
+        found = find_places(self.text)
         present = next((path[:end] for end in range(len(path), 0, -1) if tuple(path[:end]) in found), ())
         return found.get(tuple(present), (1, 1))
 

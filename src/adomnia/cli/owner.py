@@ -13,7 +13,7 @@ from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
     from adomnia.cli.accounts import AccountSummary, LifetimeSummary
-    from adomnia.cli.places import Place
+    from adomnia.cli.dataset_places import Place
     from adomnia.privacy.events import Event
 
 INIT_EXAMPLES = """Examples
@@ -96,7 +96,7 @@ def budget(place: PlaceText, token_file: TokenFile = None, form: Output = Format
     A server tells an analyst's own budget, and that of all together.
     """
     from adomnia.cli import accounts, pages
-    from adomnia.cli.places import Place
+    from adomnia.cli.dataset_places import Place
 
     where = Place(place, None, token_file)
     from adomnia.pricing.bills import format_cost
@@ -130,7 +130,7 @@ def _all_accounts(folder: Path) -> tuple[list[AccountSummary], LifetimeSummary |
 
 def _own_accounts(place: Place) -> list[AccountSummary]:
     from adomnia.cli.accounts import list_own
-    from adomnia.cli.places import open_remote
+    from adomnia.cli.dataset_places import open_remote
 
     with open_remote(place) as session:
         return list_own(session)

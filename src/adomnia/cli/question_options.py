@@ -12,8 +12,8 @@ from typing import Annotated, Any
 
 import typer
 
+from adomnia.cli.dataset_places import Place
 from adomnia.cli.options import PlaceText, TokenFile, parse_number, parse_share, refuse_flag
-from adomnia.cli.places import Place
 from adomnia.options import CONFIDENCE
 
 _WORDS = {"true": True, "false": False, "null": None}

@@ -15,7 +15,7 @@ from adomnia.cli.question_options import QuestionOptions, with_question_options
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from adomnia.cli.places import Place
+    from adomnia.cli.dataset_places import Place
     from adomnia.session.accounts import Past
 
 SQL_EXAMPLES = """Examples
@@ -77,7 +77,7 @@ def sql(  # noqa: PLR0913, PLR0917 - its options
     """
     # Imported here, so that `adomnia --help` does not wait for the engine.
     from adomnia.asking.listings import is_listing
-    from adomnia.cli import answers, places
+    from adomnia.cli import answers, dataset_places
     from adomnia.explaining.explanations import is_explain
 
     if plot is not None:
@@ -87,7 +87,9 @@ def sql(  # noqa: PLR0913, PLR0917 - its options
         return
     payment = asked.payment()
     listing = is_listing(asked.text)
-    opened = places.open_to_quote(asked.where) if listing else places.open_to_ask(asked.where, mock=mock)
+    opened = (
+        dataset_places.open_to_quote(asked.where) if listing else dataset_places.open_to_ask(asked.where, mock=mock)
+    )
     with opened as session:
         answer = session.sql(asked.text, **payment, request_id=request_id, replay=not fresh, anyway=anyway)
     answers.print_answer(answer, form, mock)
@@ -105,10 +107,10 @@ def price(
 
     It follows from the catalog and from what was spent: no private data is read and nothing is spent.
     """
-    from adomnia.cli import bills, places
+    from adomnia.cli import bills, dataset_places
 
     payment = asked.payment()
-    with places.open_to_quote(asked.where) as session:
+    with dataset_places.open_to_quote(asked.where) as session:
         quote = session.price(asked.text, **payment, together=together)
     bills.print_quote(quote, json=form is Format.JSON)
 
@@ -124,11 +126,11 @@ def explain(asked: QuestionOptions, form: Output = Format.TABLE) -> None:
 
 def print_explanation(asked: QuestionOptions, form: Format) -> None:
     """Print the explanation of a question: a tree, or JSON."""
-    from adomnia.cli import pages, places
+    from adomnia.cli import dataset_places, pages
     from adomnia.messages.surfaces import Surface
 
     payment = asked.payment()
-    with places.open_to_quote(asked.where) as session:
+    with dataset_places.open_to_quote(asked.where) as session:
         tree = session.explain(asked.text, **payment).tree.in_words(Surface.COMMAND_LINE)
     if form is Format.JSON:
         pages.show_json(tree.record())
@@ -182,7 +184,7 @@ def answers(  # noqa: PLR0913, PLR0917 - each is an option
 ) -> None:
     """List what an analyst has paid for and got, oldest first; no data is read and nothing is spent."""
     from adomnia.cli import pages
-    from adomnia.cli.places import Place
+    from adomnia.cli.dataset_places import Place
 
     found = _find(Place(place, analyst, token_file), after, limit)
     if form is Format.JSON:
@@ -205,11 +207,11 @@ def show_pasts(found: Sequence[Past]) -> None:
 
 def _find(place: Place, after: str | None, limit: int) -> Sequence[Past]:
     """A page of what was answered, of a server's ledger or of a folder's, which alone is opened then."""
-    from adomnia.cli import opening, places
+    from adomnia.cli import dataset_places, opening
     from adomnia.session.accounts import list_pasts
 
     if place.is_address:
-        with places.open_remote(place) as session:
+        with dataset_places.open_remote(place) as session:
             return session.answers(after=after, limit=limit)
     with opening.open_accounts(place.folder) as (catalog, ledger):
         return list_pasts(ledger, place.analyst or catalog.analysts[0].name, after, limit)

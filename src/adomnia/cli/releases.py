@@ -12,7 +12,7 @@ from adomnia.errors import Refusal
 from adomnia.options import CONFIDENCE
 
 if TYPE_CHECKING:
-    from adomnia.cli.places import Place
+    from adomnia.cli.dataset_places import Place
     from adomnia.session.askable import AskableRelease
 
 RELEASE_EXAMPLES = """Examples
@@ -58,7 +58,7 @@ def release(  # noqa: PLR0913, PLR0917 - its options
     Made once, the same under the same name is free. What is published cannot be taken back.
     """
     from adomnia.cli import pages
-    from adomnia.cli.places import Place
+    from adomnia.cli.dataset_places import Place
     from adomnia.releases.tables import SCHEMA
 
     if out is not None and out.exists():
@@ -83,10 +83,10 @@ def releases(
     form: Output = Format.TABLE,
 ) -> None:
     """List the releases of a dataset: their columns, how they were made, and what they cost."""
-    from adomnia.cli import pages, places
-    from adomnia.cli.places import Place
+    from adomnia.cli import dataset_places, pages
+    from adomnia.cli.dataset_places import Place
 
-    with places.open_to_quote(Place(place, analyst, token_file)) as session:
+    with dataset_places.open_to_quote(Place(place, analyst, token_file)) as session:
         found = session.releases()
     if form is Format.JSON:
         columns = [[column.name for column in each.attributes] for each in found]
@@ -112,10 +112,10 @@ def preview(  # noqa: PLR0913, PLR0917 - each is an option
 
     They are of the preview that the owner declared, or made up from the catalog alone: a note says which.
     """
-    from adomnia.cli import answers, places
-    from adomnia.cli.places import Place
+    from adomnia.cli import answers, dataset_places
+    from adomnia.cli.dataset_places import Place
 
-    with places.open_to_ask(Place(place, analyst, token_file)) as session:
+    with dataset_places.open_to_ask(Place(place, analyst, token_file)) as session:
         found = session.preview(table, rows)
     if form is Format.JSON:
         answers.print_json(found)
@@ -124,11 +124,11 @@ def preview(  # noqa: PLR0913, PLR0917 - each is an option
 
 
 def _make(place: Place, name: str, text: str, *, private: bool, payment: dict[str, Any]) -> AskableRelease:
-    from adomnia.cli import opening, places
+    from adomnia.cli import dataset_places, opening
     from adomnia.cli.opening import show_progress
 
     if place.is_address or place.analyst is not None:
-        with places.open_to_ask(place) as session, show_progress("Making the release") as tell:
+        with dataset_places.open_to_ask(place) as session, show_progress("Making the release") as tell:
             return session.release(name, text, private=private, progress=tell, **payment)
     if private:
         raise Refusal("--private", "is for analysts, and nobody is named", "add --analyst NAME")

@@ -1,7 +1,5 @@
 """The address of a server: a token is encrypted on its way there, or does not leave this machine."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from ipaddress import ip_address
 

@@ -1,14 +1,12 @@
 """The files that pages refer to: styles, scripts, pictures. Their addresses change with their content."""
 
-from __future__ import annotations
-
 import gzip
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
+from starlette.requests import Request
 from starlette.responses import Response
 
 from adomnia.errors import Refusal

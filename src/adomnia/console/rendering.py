@@ -1,7 +1,5 @@
 """Renders pages from templates: whatever is put into one is escaped, unless a template made it itself."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path

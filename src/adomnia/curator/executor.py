@@ -9,7 +9,6 @@ from typing import Protocol
 import numpy as np
 
 from adomnia.catalog.model import Catalog
-from adomnia.curator.discovery import discover_keys
 from adomnia.curator.measurements import Record
 from adomnia.engines.check import (
     Proved,
@@ -206,3 +205,11 @@ def _check_forms(measures: Round) -> None:
 def _within(derived: Sensitivity, planned: Sensitivity) -> bool:
     norms = derived.l1 <= planned.l1 and derived.l2_squared <= planned.l2_squared and derived.linf <= planned.linf
     return norms and derived.monotone >= planned.monotone
+
+
+def discover_keys(engine: Engine, statement: Statement, finding: KeyDiscovery, bits: Bits) -> tuple[Values, ...]:
+    """The values that enough people have. How many others there are, and which, is never known outside."""
+    people, find_labels = engine.keys(statement, finding.query)
+    secret = Secret(people, finding.query.sensitivity(), finding.price)
+    named, noisy = finding.threshold.release(secret, bits)
+    return finding.choose(find_labels(named), noisy)

@@ -91,7 +91,7 @@ class Quotient:
 
     def _spread_and_reach(self, off: Noisy, _quotients: Floats, alpha: float) -> tuple[Floats, Floats]:
         """The deviation of what is not zero by noise alone, and how far it goes."""
-        return np.sqrt(covary(off, off, self.noises)), reach_of_noise(off, self.noises, alpha)
+        return np.sqrt(covary(off, off, self.noises)), margin_of_noise(off, self.noises, alpha)
 
     def _roots(self, signs: Floats, above: Floats, times: Floats) -> Floats:
         """The quotients r with |above - r below| = times * spread."""
@@ -130,7 +130,7 @@ def _take(noisy: Noisy, block: slice) -> Noisy:
 
 def find_lost(needed: Sequence[Noisy], noises: Mapping[str, Noise], alpha: float) -> Floats:
     """How large the noise of what is needed can be beside it, at least 95 times of 100: 1 where it may be all noise."""
-    values, reaches = np.stack([each.values for each in needed]), reach_of_each(needed, noises, min(alpha, USUAL))
+    values, reaches = np.stack([each.values for each in needed]), margins_of_each(needed, noises, min(alpha, USUAL))
     seen = values > reaches
     return np.asarray(np.where(seen, reaches / np.where(seen, values, 1.0), 1.0).max(axis=0))
 
@@ -140,17 +140,17 @@ def widen(lost: Floats, alpha: float) -> Floats:
     return 1 + _BENT[alpha < USUAL] * lost
 
 
-def reach_of_noise(noisy: Noisy, noises: Mapping[str, Noise], alpha: float) -> Floats:
+def margin_of_noise(noisy: Noisy, noises: Mapping[str, Noise], alpha: float) -> Floats:
     """How far the noise of a sum goes."""
     names = list(noisy.weights)
     return farthest([noises[name] for name in names], [noisy.weights[name] for name in names], alpha)
 
 
-def reach_of_each(sums: Sequence[Noisy], noises: Mapping[str, Noise], alpha: float) -> Floats:
+def margins_of_each(sums: Sequence[Noisy], noises: Mapping[str, Noise], alpha: float) -> Floats:
     """How far the noise of each of some sums goes; at once, where they have the same noises."""
     first, *others = sums
     if any(each.weights.keys() != first.weights.keys() for each in others):
-        return np.stack([reach_of_noise(each, noises, alpha) for each in sums])
+        return np.stack([margin_of_noise(each, noises, alpha) for each in sums])
     stacked = {name: np.stack([each.weights[name] for each in sums]) for name in first.weights}
     return farthest([noises[name] for name in stacked], list(stacked.values()), alpha)
 

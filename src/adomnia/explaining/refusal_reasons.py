@@ -1,7 +1,5 @@
 """What the codes of refused questions mean to an owner, and what can be done about each. The codes are a closed set."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 OTHER = "refused"

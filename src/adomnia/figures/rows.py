@@ -229,7 +229,7 @@ def span(numbers: Iterable[float | None], *, include: Iterable[float] = ()) -> t
     if upper - lower <= max(1e-9 * max(abs(lower), abs(upper)), _SMALLEST):  # also of one number: nothing to part
         room = _room_around(upper)
         lower, upper = lower - room, upper + room
-    step = _round_step((upper - lower) / _TICKS)
+    step = round_step((upper - lower) / _TICKS)
     return floor(lower / step) * step, ceil(upper / step) * step
 
 
@@ -254,6 +254,7 @@ def _room_around(number: float) -> float:
     return abs(number) * 0.1 if abs(number) > _SMALLEST else 1.0
 
 
-def _round_step(step: float) -> float:
+def round_step(step: float) -> float:
+    """The least round number that is not below it."""
     power = 10.0 ** floor(log10(step))
     return next(factor * power for factor in _STEPS if factor * power >= step * (1 - 1e-9))

@@ -3,8 +3,6 @@
 The hues follow Okabe & Ito 2008, darkened where white paper would swallow them; groups differ in their shapes, too.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

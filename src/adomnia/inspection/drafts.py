@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from adomnia.catalog.write import Draft, as_name, compose, toml_string
-from adomnia.inspection.names import numbers_rows
+from adomnia.inspection.found_tables import numbers_rows
 from adomnia.inspection.proposed_people import find_shared_key, propose_people
 
 if TYPE_CHECKING:

@@ -1,7 +1,5 @@
 """Which columns look like keys, and whose, by the names in a header alone: in several languages, however written."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from dataclasses import dataclass

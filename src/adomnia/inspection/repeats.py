@@ -11,9 +11,9 @@ from adomnia.engines.sources.reading import make_runner, open_reader
 from adomnia.errors import AdomniaError
 from adomnia.explaining.promises import Promise
 from adomnia.inspection.changes import Mismatch
+from adomnia.inspection.found_tables import propose_names
 from adomnia.inspection.key_names import KeyRank, read_key_name
 from adomnia.inspection.key_values import KeyReader, count_keys
-from adomnia.inspection.names import propose_names
 from adomnia.privacy.units import ROW
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from time import monotonic, sleep
 
 from adomnia.errors import Refusal
 from adomnia.ledger.chain import GENESIS, Head, damage_refusal
-from adomnia.ledger.failpoints import reach
+from adomnia.ledger.failpoints import failpoint
 
 _LINE = re.compile(r"([0-9]{20}) ([0-9a-f]{64})\n")
 _POLL_SECONDS = 0.0005
@@ -85,7 +85,7 @@ class Anchor:
             os.fsync(folder)
         finally:
             os.close(folder)
-        reach("anchor-created")
+        failpoint("anchor-created")
 
     def remove(self) -> None:
         """Take back one that was created for a database which did not come about."""

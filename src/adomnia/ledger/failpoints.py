@@ -14,7 +14,7 @@ FAILPOINTS = (
 )
 
 
-def reach(name: str) -> None:
+def failpoint(name: str) -> None:
     """End the process here if the environment names this failpoint, without running any handler or clean-up."""
     if os.environ.get(VARIABLE) == name:
         os._exit(KILLED)

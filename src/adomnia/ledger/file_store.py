@@ -9,7 +9,7 @@ from adomnia.errors import AdomniaError
 from adomnia.ledger.anchor import Anchor, MemoryAnchor
 from adomnia.ledger.chain import GENESIS
 from adomnia.ledger.durable_file import DurableFile
-from adomnia.ledger.failpoints import reach
+from adomnia.ledger.failpoints import failpoint
 from adomnia.ledger.files import FilesReplacedError, identify, identify_open
 from adomnia.ledger.journal import check_anchor, find_newest, is_on_chain
 from adomnia.ledger.records import Wanted
@@ -36,21 +36,21 @@ class FileStore:
 
     def create(self) -> None:
         """Make the anchor and the tables, if they are not there; if they are, nobody who pays waits for this."""
-        reach("before-begin")
+        failpoint("before-begin")
         if check_format(self._connection, LEDGER_FORMAT):
             with write_transaction(self._connection, LEDGER_FORMAT):
                 create_tables(self._connection, self.anchor)
-                reach("before-commit")
+                failpoint("before-commit")
         self._remember_files()  # SQLite has read, so that it has all three open, and nobody tidies them up
 
     @contextmanager
     def write(self, *_foreseen: Sequence[int] | Sequence[Wanted]) -> Iterator[tuple[SqliteRecords]]:
         """The only write transaction there is, in any process, on the files that were opened."""
-        reach("before-begin")
+        failpoint("before-begin")
         with write_transaction(self._connection, PAYING_FORMAT):
             self.check_same()
             yield (SqliteRecords(self._connection),)
-            reach("before-commit")
+            failpoint("before-commit")
 
     @contextmanager
     def read(self) -> Iterator[tuple[SqliteRecords]]:

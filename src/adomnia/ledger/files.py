@@ -19,7 +19,7 @@ from threading import Lock
 from adomnia.errors import Refusal
 from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.chain import Head
-from adomnia.ledger.failpoints import reach
+from adomnia.ledger.failpoints import failpoint
 
 _SUFFIXES = ("", "-wal", "-shm")
 _SHARED_BYTES = 0x40000002, 510  # every connection of SQLite holds a read lock on these: the first, and how many
@@ -128,9 +128,9 @@ def put_in_place(path: Path, draft: Path, saved: Head) -> None:
         old = Path(f"{path}{suffix}")
         if old.exists():
             old.rename(f"{aside}{suffix}")
-    reach("old-moved")
+    failpoint("old-moved")
     draft.rename(path)
-    reach("draft-moved")
+    failpoint("draft-moved")
     anchor.create(Anchor(draft).read())
 
 

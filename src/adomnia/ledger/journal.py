@@ -9,7 +9,7 @@ from adomnia.errors import AdomniaError, Refusal
 from adomnia.ledger.accounts import Accounts, apply_entry, encode_accounts
 from adomnia.ledger.anchor import Anchor, LockedAnchor, MemoryAnchor
 from adomnia.ledger.chain import GENESIS, Head, damage_refusal, decode_entry, digest, encode_entry
-from adomnia.ledger.failpoints import reach
+from adomnia.ledger.failpoints import failpoint
 from adomnia.ledger.records import NO_END, Records, RecordStore, Wanted
 
 _CHECKPOINT_EVERY = 4096  # entries, or as many as there are accounts: what an open reads, and what checkpoints weigh
@@ -228,12 +228,12 @@ class Journal:
                 yield own
                 for part in parts:
                     part.keep_checkpoint()
-            reach("after-commit")
+            failpoint("after-commit")
             for part, known in zip(parts, anchored, strict=True):
                 if part.head != known.head:
                     known.advance(part.head)
             self._positions = [part.position for part in parts]
-        reach("after-anchor")
+        failpoint("after-anchor")
 
 
 def _lock(anchor: Anchor | MemoryAnchor) -> AbstractContextManager[LockedAnchor | MemoryAnchor]:

@@ -14,11 +14,10 @@ from adomnia.errors import Unavailable
 from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.audit import examine
 from adomnia.ledger.chain import GENESIS, Head, digest
-from adomnia.ledger.failpoints import reach
+from adomnia.ledger.failpoints import failpoint
 from adomnia.ledger.files import in_use_refusal
-from adomnia.ledger.postgres_copies import load_copy
 from adomnia.ledger.postgres_errors import UNREACHABLE, translate_errors
-from adomnia.ledger.postgres_records import PostgresRecords
+from adomnia.ledger.postgres_records import PostgresRecords, load_copy
 from adomnia.ledger.postgres_schema import Connection, check_schema_name, check_server, find_format, lock_number
 from adomnia.ledger.postgres_store import Chain, PostgresStore, connect, name_program, snapshot
 from adomnia.ledger.records import StoreError
@@ -167,7 +166,7 @@ class PostgresPlace:
         with self._connected() as connection, connection.transaction():
             check_server(connection)
             load_copy(connection, self.schema, self.dataset, draft)
-        reach("draft-moved")
+        failpoint("draft-moved")
         self.anchor.create(Anchor(draft).read())
 
     def join(self) -> Head:

@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Any, TypeAlias
 
 from adomnia.errors import Refusal
-from adomnia.ledger.failpoints import reach
+from adomnia.ledger.failpoints import failpoint
 from adomnia.ledger.schema import LEDGER_FORMAT
 
 Connection: TypeAlias = Any  # psycopg.Connection: the driver is imported where there is a URL, and only there
@@ -140,7 +140,7 @@ def create_tables(connection: Connection, schema: str, dataset: str) -> None:
             connection.execute(statement)
     values = _APPLICATION, LEDGER_FORMAT.version, dataset
     connection.execute(f"INSERT INTO {schema}.format VALUES (%s, %s, %s)", values)  # noqa: S608
-    reach("schema-created")
+    failpoint("schema-created")
 
 
 @cache

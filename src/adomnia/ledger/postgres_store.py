@@ -15,7 +15,7 @@ from adomnia import postgres
 from adomnia.errors import Unavailable
 from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.chain import GENESIS, Head, damage_refusal
-from adomnia.ledger.failpoints import reach
+from adomnia.ledger.failpoints import failpoint
 from adomnia.ledger.journal import is_on_chain
 from adomnia.ledger.postgres_errors import UNREACHABLE, is_late, is_lost, translate_errors
 from adomnia.ledger.postgres_records import PostgresRecords
@@ -118,7 +118,7 @@ class PostgresStore:
 
     def create(self) -> None:
         """Make anchor and tables of a new ledger; a machine that does not know an old one has to join it first."""
-        reach("before-begin")
+        failpoint("before-begin")
         with self._translate_errors():
             self._end_hung_and_retry(self._try_to_create)
 
@@ -131,7 +131,7 @@ class PostgresStore:
                     self._check_joined(chain)
                 else:
                     self._create(chain)
-            reach("before-commit")
+            failpoint("before-commit")
 
     def _create(self, chain: Chain) -> None:
         if not chain.anchor.exists():
@@ -154,12 +154,12 @@ class PostgresStore:
     @contextmanager
     def write(self, since: Sequence[int] = (), wanted: Sequence[Wanted] = ()) -> Iterator[list[PostgresRecords]]:
         """The only write transaction there is, on any machine."""
-        reach("before-begin")
+        failpoint("before-begin")
         with self._translate_errors():
             parts = self._begin(since, wanted)
             try:
                 yield parts
-                reach("before-commit")
+                failpoint("before-commit")
                 self._commit(parts)
             except BaseException:
                 with suppress(postgres.driver().Error):

@@ -10,7 +10,7 @@ from typing import Any
 from adomnia.errors import AdomniaError, Failure, Refusal, Unavailable
 from adomnia.ledger.accounts import DATASET, account_name, encode_spent
 from adomnia.ledger.chain import damage_refusal, digest
-from adomnia.ledger.failpoints import reach
+from adomnia.ledger.failpoints import failpoint
 from adomnia.ledger.journal import Lifetime, Transaction
 from adomnia.ledger.records import Storage, Wanted, charge
 from adomnia.privacy.events import Event, from_record, to_record
@@ -163,7 +163,7 @@ def commit(transaction: Transaction, receipt: Receipt, payload: bytes) -> KeptAn
     transaction.records.add_payload(name, payload)
     # No time of day: together with the debit's it would tell how long the question ran.
     transaction.append("commit", analyst=receipt.analyst, request_id=receipt.key, plan=receipt.plan.hex(), payload=name)
-    reach("answer-written")
+    failpoint("answer-written")
     left = transaction.accounts[account_name(receipt.analyst)].left()
     return KeptAnswer(left, transaction.head.sequence, before)
 
@@ -221,7 +221,7 @@ def _debit(
         key = f"{lifetime.dataset}{_SEPARATOR}{head.hash}"  # a salted hash: other owners may read it
         own = {"analyst": lifetime.dataset, "request_id": key, "plan": "", "event": to_record(event), "spent": shared}
         lifetime.chain.append("reserve", at=at, asked="", **own)
-    reach("reserve-written")
+    failpoint("reserve-written")
     rest = head.hash, request.asked, _key(request), at, bool(source)
     return Receipt(request.analyst, request.request_id, request.plan, event, *rest)
 

@@ -18,8 +18,8 @@ from adomnia.ledger.chain import Head
 from adomnia.ledger.file_store import FileStore
 from adomnia.ledger.files import SUFFIXES, identify
 from adomnia.ledger.journal import Journal, Transaction, Work
+from adomnia.ledger.ledger_places import LastingPlace, find_lasting_place
 from adomnia.ledger.owner import declare_budgets
-from adomnia.ledger.places import LastingPlace, find_lasting_place
 from adomnia.ledger.requests import now
 from adomnia.ledger.schema import explain_errors
 from adomnia.ledger.sqlite_records import SqliteRecords

@@ -10,7 +10,7 @@ from adomnia.errors import Refusal, Unavailable
 from adomnia.ledger import sqlite
 from adomnia.ledger.anchor import Anchor, MemoryAnchor
 from adomnia.ledger.chain import GENESIS, damage_refusal
-from adomnia.ledger.failpoints import reach
+from adomnia.ledger.failpoints import failpoint
 from adomnia.ledger.files import FilesReplacedError
 from adomnia.ledger.records import StoreError
 from adomnia.ledger.sqlite import FileFormat, Trouble
@@ -124,7 +124,7 @@ def create_tables(connection: sqlite3.Connection, anchor: Anchor | MemoryAnchor)
     if anchor.read() != GENESIS:
         raise empty_refusal()
     sqlite.create_tables(connection, LEDGER_FORMAT)
-    reach("schema-created")
+    failpoint("schema-created")
 
 
 def check_existence(path: Path) -> None:

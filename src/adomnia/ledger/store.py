@@ -16,11 +16,11 @@ from adomnia.ledger import history, lifetimes, requests
 from adomnia.ledger.accounts import DATASET
 from adomnia.ledger.audit import backup, examine
 from adomnia.ledger.chain import Head, digest
-from adomnia.ledger.failpoints import reach
+from adomnia.ledger.failpoints import failpoint
 from adomnia.ledger.journal import Foreseen, Journal, Transaction
+from adomnia.ledger.ledger_places import LedgerPlace, SnapshotReader, find_place
 from adomnia.ledger.locks import Locks
 from adomnia.ledger.owner import DeclaredPeople, TopUp, declare, top_up
-from adomnia.ledger.places import LedgerPlace, SnapshotReader, find_place
 from adomnia.ledger.records import Records, Storage, watch_records
 from adomnia.ledger.requests import KeptAnswer, Receipt, SpendRequest, StoredAnswer, UnpaidAnswer
 from adomnia.ledger.schema import ERRORS, explain_error, explain_errors, name_error, name_file
@@ -155,7 +155,7 @@ class Ledger:
         outcome: Receipt | StoredAnswer | UnpaidAnswer = self._writer.submit(
             Foreseen(partial(requests.reserve, request=request), request.wanted)
         )
-        reach("reserve-durable")
+        failpoint("reserve-durable")
         return Hold(self, outcome) if isinstance(outcome, Receipt) else outcome
 
     @contextmanager
@@ -341,7 +341,7 @@ class Ledger:
             kept: KeptAnswer = self._writer.submit(work, urgent=True)
         except AdomniaError as error:
             raise Failure(receipt.request_id) from error
-        reach("answer-durable")
+        failpoint("answer-durable")
         return kept
 
     def _inspect(self, read: Callable[[Records], _Found]) -> _Found:

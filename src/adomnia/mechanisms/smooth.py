@@ -2,11 +2,17 @@
 
 Rows of a person are taken in steps: all at once where there is one cell, else in whichever way has less noise. How many
 steps a person makes at most, over all cells, is public, and each pays its part of the price. docs/proofs/smooth.md.
+
+A smooth bound is how far one person moves a statistic here, or moves it near here, the less the farther away. With
+local(k), how far one person moves it within k people of the data, S = max_k weight(k) * local(k) is at least
+local(0), and no neighbour has one that is exp(beta) times smaller or larger. It is private: noise may follow from it,
+and nobody is told. Proof: docs/proofs/smooth.md, 1.
 """
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil, prod
 from typing import ClassVar, NamedTuple, Self, final
 
@@ -15,16 +21,21 @@ import numpy as np
 from adomnia.mechanisms.admissible import Rates, cauchy_rates, laplace_rates, student_rates
 from adomnia.mechanisms.contract import PriceKind
 from adomnia.mechanisms.envelopes import MOST_ROWS, OrderStatistic, ValueCounts
-from adomnia.mechanisms.histograms import Buckets, Flow, Known, SecretHistogram, count_buckets, run_cells
+from adomnia.mechanisms.histograms import Buckets, Flow, Known, Rows, SecretHistogram, count_buckets, run_cells
 from adomnia.mechanisms.quantiles import FINEST_SHARE, check_values
-from adomnia.mechanisms.smoothing import check_beta, find_smooth_bound, list_weights
 from adomnia.noise import Bits, Integers, round_cauchy, round_laplace, round_student
+from adomnia.noise.discrete import NotDrawableError
 from adomnia.privacy.amounts import DELTA_UNIT
-from adomnia.privacy.enclosures import exp_up, sqrt_down
+from adomnia.privacy.enclosures import exp_bounds, exp_up, sqrt_down
 from adomnia.privacy.events import AnyPrice, Approximate, Concentrated, Event, Pure
 from adomnia.privacy.queries import Query
 from adomnia.privacy.scans import Form
 from adomnia.privacy.sensitivity import Sensitivity
+
+LEAST = Fraction(1, 2**24)  # of a bound, in steps of the grid: noise of its scale is rounded to nothing
+MOST_STEPS = 2**20  # people away; from there on weights must be next to nothing
+_BITS = 128  # of weights: their rounding never shows
+_KEPT = 16
 
 
 class Stride(NamedTuple):
@@ -244,3 +255,30 @@ class SmoothLaplace(SmoothNoise):
 def _chain_deltas(epsilon: Fraction, many: int) -> Fraction:
     """How often a delta counts in so many steps of epsilon: sum of exp(i epsilon), i < many, and not less."""
     return many * exp_up(epsilon * (many - 1))
+
+
+def check_beta(beta: Fraction, top: int, owner: str) -> None:
+    """Refuse weights that fall so slowly that too many of them would be needed."""
+    needed = top.bit_length() + LEAST.denominator.bit_length()  # more than ln(top / LEAST)
+    if beta * MOST_STEPS < needed:
+        raise NotDrawableError(f"{owner} beta must be at least {needed} / {MOST_STEPS:,}, got {float(beta):g}.")
+
+
+@lru_cache(maxsize=_KEPT)
+def list_weights(beta: Fraction, top: int) -> tuple[int, ...]:
+    """Integers that start at 2**128, each at least exp(-beta) times the one before, as long as they matter.
+
+    From the end on, weight(k) * top is at most LEAST: they follow from public numbers, and so does how many there are.
+    """
+    _, ratio = exp_bounds(-beta, _BITS)
+    weights = [1 << _BITS]
+    while weights[-1] * max(top, 1) * LEAST.denominator > LEAST.numerator << _BITS:
+        weights.append(-(-weights[-1] * ratio >> _BITS))  # rounded up: smoothness is what must not be lost
+    return tuple(weights)
+
+
+def find_smooth_bound(local: Rows, beta: Fraction, top: int) -> Fraction:
+    """The bound from local(0), local(1), ...: at least as many of them as there are weights."""
+    weights = np.array(list_weights(beta, top), dtype=object)
+    largest = int(np.max(weights * local[: len(weights)].astype(object)))
+    return max(Fraction(largest, 1 << _BITS), LEAST)

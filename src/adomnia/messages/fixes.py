@@ -1,7 +1,5 @@
 """What programs act on: the actions of fixes, one stable word each, and the facts that belong to it."""
 
-from __future__ import annotations
-
 from adomnia.messages.texts import Fix
 
 ADD_DELTA = "add_delta"

@@ -1,7 +1,5 @@
 """What a text names and every surface writes its own way: options, calls, prices, settings of a dataset."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

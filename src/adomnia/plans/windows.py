@@ -17,8 +17,7 @@ import numpy as np
 
 from adomnia.plans.cells import Cells, LeftRows, Membership, with_values
 from adomnia.plans.formulas import Term, WindowFunction, leaves_of, may_be_null, walk
-from adomnia.plans.intervals import around, divide_confidence, estimate_term
-from adomnia.plans.lines import find_line
+from adomnia.plans.intervals import around, divide_confidence, estimate_term, find_line
 from adomnia.plans.ranks import RANKS, rank_bounds, rank_values
 from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, join_about
 from adomnia.statistics.linear import linear

@@ -15,10 +15,9 @@ from adomnia.plans.formulas import Formula, Term, WindowFunction, statistics_of
 from adomnia.plans.plan import Plan
 from adomnia.pricing.caps import apply_caps
 from adomnia.pricing.effort import apply_effort
-from adomnia.pricing.parts import split_together, weigh_starts
+from adomnia.pricing.parts import apply_weights, split_together, weigh_starts
 from adomnia.pricing.questions import PlannedQuestion
 from adomnia.pricing.simulated import Simulated
-from adomnia.pricing.weights import apply_weights
 from adomnia.privacy.events import Price, Pure
 from adomnia.privacy.keys import MOST_CELLS, is_open
 from adomnia.statistics.contract import Statistic

@@ -13,16 +13,12 @@ from adomnia.methods.simulation import SUPPOSED_ROWS, drive
 from adomnia.noise import Integers
 from adomnia.plans.columns import find_estimates
 from adomnia.plans.formulas import Term, WindowFunction, is_linear, statistics_of
-from adomnia.plans.intervals import estimate_term
-from adomnia.plans.lines import find_line
+from adomnia.plans.intervals import estimate_term, find_line
 from adomnia.plans.plan import Plan, RowFilter, RowLimit
 from adomnia.pricing.parts import split_price
 from adomnia.privacy.events import Price
 from adomnia.privacy.keys import key_cells
 from adomnia.privacy.queries import Query
-from adomnia.privacy.scans import Total
-from adomnia.privacy.transforms.matrices import Combination
-from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Estimate, Measure, Measured, Result, ResultTable, Statistic
 from adomnia.statistics.linear import linear
 from adomnia.statistics.presence import is_parted
@@ -177,8 +173,7 @@ def _simulate(measure: Measure, rows: int) -> Integers:
     # Of values that all lie in the middle, no rank would be off.
     if isinstance(mechanism, OfHistogram):
         return mechanism.spread_evenly(rows)
-    aggregate = query.aggregate
-    inside = _integers(aggregate.simulate(rows) if isinstance(aggregate, Total | Vector | Combination) else rows)
+    inside = _integers(rows if query.by_block else query.aggregate.simulate(rows))
     if not is_parted(query):
         return inside
     # All rows lie in one cell, but for the keys that a statistic has added itself: those stay, the first of them full.

@@ -1,7 +1,5 @@
 """Exact numbers: what people write is read exactly, and what the ledger counts are whole decimal units."""
 
-from __future__ import annotations
-
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from math import isfinite

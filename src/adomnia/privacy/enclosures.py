@@ -4,8 +4,6 @@ Two facts carry everything: `decimal` returns exp and ln correctly rounded, so t
 neighbours of the result; and each function is increasing, so an argument rounded one way gives a bound on that side.
 """
 
-from __future__ import annotations
-
 from decimal import (
     MAX_EMAX,
     MAX_PREC,

@@ -1,4 +1,4 @@
-"""Polynomials with integer coefficients, and how far several of them reach together over a box of integers.
+"""Polynomials with integer coefficients, and how far several of them largest_move together over a box of integers.
 
 Over a box that starts at 0, every polynomial is an average of its control points (the coefficients of its Bernstein
 form), with the same weights for all polynomials of one vector. So no norm of the vector is larger than at the worst
@@ -77,11 +77,11 @@ def variable(place: int, variables: int) -> Polynomial:
     return _collect([(1, tuple(int(each == place) for each in range(variables)))])
 
 
-def reach(polynomials: Sequence[Polynomial], widths: Sequence[int]) -> Sensitivity:
+def largest_move(polynomials: Sequence[Polynomial], widths: Sequence[int]) -> Sensitivity:
     """How far one point of the box moves a vector of sums of polynomials; 1 where it never does, to keep noise on it.
 
     >>> x, width = variable(0, 1), constant(100, 1)
-    >>> reach([x, width - x], [100]).l1
+    >>> largest_move([x, width - x], [100]).l1
     Fraction(100, 1)
     """
     denominator, points = _control_points(polynomials, widths)

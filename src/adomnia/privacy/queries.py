@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isqrt, prod
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias, final
 
 from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.keys import AnyKey, Blocks, Key, is_unknown, key_cells, provable_cells
@@ -33,6 +33,7 @@ class Clip:
     counted: bool = False
 
 
+@final
 @hashed_once
 @dataclass(frozen=True)
 class Query:
@@ -51,13 +52,15 @@ class Query:
         of_people = in_blocks or self.clip is not None or self.aggregate.of_people
         if of_people and self.relation.has_blocks:
             raise ValueError("Query by person must be of rows of people, got those of blocks.")
-        if self.clip is not None and (self.reach is None or not 1 <= self.clip.bound <= self.reach <= MOST_CLIPPED):
-            raise ValueError(f"Query clip must be of 1 to {self.reach} in counts or sums, got {self.clip}.")
+        if self.clip is not None and (
+            self.largest_move is None or not 1 <= self.clip.bound <= self.largest_move <= MOST_CLIPPED
+        ):
+            raise ValueError(f"Query clip must be of 1 to {self.largest_move} in counts or sums, got {self.clip}.")
         if isinstance(self.aggregate, Transform):
             self.aggregate.check(self.keys)
 
     @property
-    def reach(self) -> int | None:
+    def largest_move(self) -> int | None:
         """How far one person moves all cells together in a count or a sum: each row by so much, in one cell."""
         if not isinstance(self.aggregate, Scan) or not self.aggregate.clips:
             return None

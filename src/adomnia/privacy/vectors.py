@@ -11,7 +11,7 @@ from typing import ClassVar
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Expression
 from adomnia.privacy.hashing import hashed_once
-from adomnia.privacy.polynomials import Polynomial, reach
+from adomnia.privacy.polynomials import Polynomial, largest_move
 from adomnia.privacy.scans import Scan
 from adomnia.privacy.sensitivity import Sensitivity
 
@@ -80,7 +80,7 @@ class Vector(Scan):
     @cached_property
     def row(self) -> Sensitivity:
         """How far one row moves all entries together: those that name what it has, or the one for what it has not."""
-        present, absent = _reach(self.entries, self._widths), Fraction(self.absent)
+        present, absent = _largest_move(self.entries, self._widths), Fraction(self.absent)
         return Sensitivity(
             max(present.l1, absent),
             max(present.l2_squared, absent**2),
@@ -102,7 +102,7 @@ class Vector(Scan):
 
 
 # A question makes the same polynomials of several values, and several times.
-_reach = lru_cache(maxsize=1024)(reach)
+_largest_move = lru_cache(maxsize=1024)(largest_move)
 
 
 def _is_named(entry: Polynomial) -> bool:

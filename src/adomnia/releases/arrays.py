@@ -4,8 +4,6 @@ Every array says where in its column it begins. They lie there one after the oth
 number is read twice, whoever wrote the folder.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import date, datetime
 from fractions import Fraction

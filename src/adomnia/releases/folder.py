@@ -23,7 +23,7 @@ import numpy as np
 from adomnia.catalog.model import is_name
 from adomnia.errors import Refusal, Unavailable
 from adomnia.json_text import read_json
-from adomnia.ledger.failpoints import reach
+from adomnia.ledger.failpoints import failpoint
 from adomnia.messages.notes import Note
 from adomnia.releases.arrays import Packer, Unpacker
 from adomnia.releases.facts import ReleaseFacts
@@ -74,7 +74,7 @@ def write_folder(release: Release, place: Path, progress: Callable[[str, float],
         draft = Path(mkdtemp(prefix=_draft_prefix(place), dir=place.parent))
         try:
             _write_durably(draft, contents, private=bool(release.facts.private))
-            reach("release-drafted")
+            failpoint("release-drafted")
             _put_in_place(draft, place)
         except BaseException:
             rmtree(draft, ignore_errors=True)

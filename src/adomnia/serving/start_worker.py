@@ -1,7 +1,5 @@
 """Starts a worker. What it imports stays for good: looking for garbage among that took a tenth of the start."""
 
-from __future__ import annotations
-
 import gc
 
 

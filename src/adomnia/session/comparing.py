@@ -3,30 +3,42 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from adomnia.asking.asker import Asker
+from adomnia.asking.inquiry import Inquiry, ask
 from adomnia.errors import Refusal
 from adomnia.messages.notes import Note, NoteTemplate, define_note
 from adomnia.plans.columns import KeyColumn, ValueColumn
 from adomnia.pricing.bills import format_cost
+from adomnia.privacy.filters import Budget
 from adomnia.privacy.kinds import Day, Quantity, Text
 from adomnia.releases.rows import ReleaseRows
 from adomnia.releases.tables import AttributeTable
+from adomnia.session.answer import build_answers
+from adomnia.session.declared import Declared
+from adomnia.session.ledgers import MEMORY
+from adomnia.session.own_tables import open_tables, refuse_in_python
+from adomnia.session.progress import ProgressLine
+from adomnia.session.protect import OWNER
 from adomnia.sql.methods.call_texts import is_named, replace_name, replace_release, split_call
 from adomnia.sql.methods.calls import find_call
 from adomnia.sql.reading.creating import SCHEMA
 from adomnia.sql.reading.parse import parse
 from adomnia.tables import TextTable, html_lines
+from adomnia.work import limit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     import pandas as pd
 
+    from adomnia.asking.asker import Dataset
+    from adomnia.pricing.questions import Payment
     from adomnia.session.answer import Answer
     from adomnia.session.askable import AskableRelease
-    from adomnia.session.contract import Session
-    from adomnia.session.own import OwnSession
+    from adomnia.session.own_tables import OwnTables
+    from adomnia.session.queries import Queries
 
 _COST = NoteTemplate(
     "costs_compared", "The private answer cost {cost} now. The answer of the release {release} is free."
@@ -109,7 +121,7 @@ class Comparison:
 
 
 def compare_answers(
-    session: Session, text: str, release: AskableRelease, confidence: float, payment: Mapping[str, Any]
+    session: Queries, text: str, release: AskableRelease, confidence: float, payment: Mapping[str, Any]
 ) -> Comparison:
     """Ask the release, then privately: what the release cannot answer is refused before anything is paid."""
     asked, told = _write_questions(text, release)
@@ -153,20 +165,25 @@ def _find_table(rows: str | None) -> str | None:
 def _ask_release(text: str, release: AskableRelease, confidence: float, said: Mapping[str, Any]) -> Answer:
     if release.product.rows is None:
         return release.sql(text, confidence=confidence, parameters=said.get("parameters"))
-    with _protect_rows(release) as session:
+    own = _protect_rows(release)
+    with own.opened:
         for price in _PRICES[:-1]:
             try:
-                return session.sql(text, confidence=confidence, anyway=True, **price, **said)
+                return _ask_rows(own.dataset, text, confidence, {**price, **said})
             except Refusal as refused:
                 if refused.code != "bad_price":
                     raise
-        return session.sql(text, confidence=confidence, anyway=True, **_PRICES[-1], **said)
+        return _ask_rows(own.dataset, text, confidence, {**_PRICES[-1], **said})
 
 
-def _protect_rows(release: AskableRelease) -> OwnSession:
+def _ask_rows(dataset: Dataset, text: str, confidence: float, payment: Mapping[str, Any]) -> Answer:
+    named = cast("Payment", payment), None, True, True, False
+    with refuse_in_python(), limit():
+        return build_answers(ask(Inquiry(Asker(dataset, OWNER), text, confidence, *named, ProgressLine)))[0]
+
+
+def _protect_rows(release: AskableRelease) -> OwnTables:
     """The rows of a release as a private table, with a budget that makes noise nothing: any question can be asked."""
-    from adomnia.session.own import protect
-
     table = AttributeTable(release.name, release.product.attributes)
     frame = ReleaseRows(table, release.table, release.product.rows).frame.select(list(release.columns))
     kinds = {column.name: column.kind for column in table.columns if column.name in release.columns}
@@ -177,7 +194,9 @@ def _protect_rows(release: AskableRelease) -> OwnSession:
             categories[name] = list(kind.values)
         elif isinstance(kind, Quantity | Day) and kind.lower is not None and kind.upper is not None:
             bounds[name] = (kind.lower, kind.upper)
-    return protect(frame, unit="row", epsilon=_BUDGET, delta=0.5, bounds=bounds, categories=categories)
+    budget = Budget(_BUDGET, 0.5, approximate=True)
+    declared = Declared("row", budget, bounds=bounds, categories=categories)
+    return open_tables(frame, {}, declared, MEMORY, None)
 
 
 def _align(private: Answer, released: Answer) -> Iterator[ComparedValue]:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, Unpack
 
 from adomnia.options import CONFIDENCE
+from adomnia.session.queries import Queries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from adomnia.catalog.model import Catalog
     from adomnia.engines.contract import Progress
     from adomnia.explaining.methods import MethodList
     from adomnia.pricing.bills import Quote
     from adomnia.pricing.questions import Payment, Question
-    from adomnia.releases.page import ReleaseList
     from adomnia.releases.quality_report import Quality
     from adomnia.session.accounts import Budgets, Past
     from adomnia.session.answer import Answer
@@ -35,45 +34,11 @@ def check_page(after: str | None, limit: int) -> None:
         raise ValueError(f"Session answers limit must be a whole number from 1 to {MOST_LISTED}, got {limit!r}.")
 
 
-class Session(Protocol):
+class Session(Queries, Protocol):
     """Everything one analyst may do."""
 
     analyst: str
     from_release: bool  # whether releases answer private questions that do not say it themselves
-
-    def sql(
-        self,
-        text: str,
-        *,
-        confidence: float = CONFIDENCE,
-        request_id: str | None = None,
-        replay: bool = True,
-        anyway: bool = False,
-        **payment: Unpack[Payment],
-    ) -> Answer:
-        """The answer to a question. An equal question at the same price gets the same answer, free, if `replay`.
-
-        `EXPLAIN SELECT ...` is answered with the explanation, `SHOW TABLES` and `DESCRIBE table` from the catalog, and
-        `SHOW METHODS` with the analyses that can be asked: they cost nothing. What would say almost nothing is refused
-        before it is paid, as far as that is known, unless it is wanted `anyway`. `parameters` are the values of ? or
-        :name in the text: each becomes a constant, and none is read as SQL.
-        """
-        ...
-
-    def batch(
-        self,
-        questions: Iterable[Question | str],
-        *,
-        confidence: float = CONFIDENCE,
-        request_id: str | None = None,
-        anyway: bool = False,
-        **payment: Unpack[Payment],
-    ) -> list[Answer]:
-        """Several questions paid for at once: one reserve, one look at the data; one refusal refuses all.
-
-        Each names its price, or one price is split over all that they measure. What is equal is paid once.
-        """
-        ...
 
     def price(
         self,
@@ -109,14 +74,6 @@ class Session(Protocol):
         catalog says who may do that. With `private` it is bought like any other question, and kept for oneself. The
         same under the same name is free; another question under that name is refused.
         """
-        ...
-
-    def releases(self) -> ReleaseList:
-        """The releases that may be asked: those of everybody, and one's own."""
-        ...
-
-    def open_release(self, name: str) -> AskableRelease:
-        """A release by its name: its table, its columns, its guarantee. `release.save(folder)` takes it elsewhere."""
         ...
 
     def quality(
@@ -161,10 +118,6 @@ class Session(Protocol):
 
     def budget(self) -> Budgets:
         """What is left, and what the next question costs if a policy sets its price."""
-        ...
-
-    def catalog(self) -> Catalog:
-        """What may be asked about: all of it is public."""
         ...
 
     def answers(self, *, after: str | None = None, limit: int = MOST_LISTED) -> list[Past]:

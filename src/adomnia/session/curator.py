@@ -8,13 +8,11 @@ from errno import EDQUOT, ENOSPC
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, Unpack
 
-from adomnia.asking.asker import Dataset
+from adomnia.asking.asker import open_dataset
 from adomnia.asking.batch import Batch, bind_question
-from adomnia.asking.known_rows import EarlierCounts
 from adomnia.asking.releasing import publish, restore_releases
 from adomnia.catalog.read import read
 from adomnia.curator.kernel import Kernel
-from adomnia.curator.profiles import add_profiles
 from adomnia.engines.contract import silent
 from adomnia.engines.limits import USUAL
 from adomnia.engines.registry import load_engine
@@ -22,7 +20,7 @@ from adomnia.errors import Refusal, Unavailable
 from adomnia.noise import SystemBits
 from adomnia.options import CONFIDENCE
 from adomnia.pricing.questions import Question
-from adomnia.releases.store import FOLDER, ReleaseStore
+from adomnia.releases.store import FOLDER
 from adomnia.session import mock
 from adomnia.session.agreement import agreeing, describe_deployment
 from adomnia.session.askable import AskableRelease, make_askable
@@ -35,6 +33,7 @@ from adomnia.work import limit
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from adomnia.asking.asker import Dataset
     from adomnia.asking.sizes import AnswerSize
     from adomnia.catalog.facts import FactsOf
     from adomnia.catalog.model import Catalog
@@ -74,9 +73,7 @@ class Curator:
         releases: Path | None = None,
     ) -> Self:
         """Measure what is measured once for all, where it was not yet."""
-        kernel = Kernel(catalog, engine, ledger, bits)
-        kernel = replace(kernel, catalog=add_profiles(kernel, progress))
-        return cls(Dataset(kernel, EarlierCounts(), ReleaseStore(releases)))
+        return cls(open_dataset(Kernel(catalog, engine, ledger, bits), progress, releases))
 
     def serve(self, wait: Callable[[float], None], admit: Callable[[AnswerSize], None]) -> Curator:
         """The same where answers wait before they are kept, and large ones may be refused."""
@@ -155,7 +152,7 @@ def open_folder(folder: str | Path, progress: Progress = silent, limits: Limits 
             ledger = opened.enter_context(open_ledger(catalog, place_ledger(catalog)))
         curator = Curator.open(catalog, engine, ledger, SystemBits(), progress, place / STATE / FOLDER)
         restore_releases(curator.dataset, progress)
-        publish_previews(curator, progress)
+        publish_previews(curator.dataset, progress)
         opened.pop_all()
     return curator
 

@@ -12,13 +12,13 @@ from adomnia.tables import TextTable, html_lines, show_below, show_plainly
 
 if TYPE_CHECKING:
     from adomnia.privacy.filters import Left
-    from adomnia.session.answer import Answer
+    from adomnia.session.answer_values import AnswerValues
 
 _ROUNDED = 1e4  # from here on a fact has no digits after the point
 _LONGEST = 1e16  # from here on digits are left out, which a double does not have
 
 
-def format_table(answer: Answer) -> tuple[list[str], list[list[str]]]:
+def format_table(answer: AnswerValues) -> tuple[list[str], list[list[str]]]:
     """Headings and rows as text; each measured value has its interval beside it."""
     headings: list[str] = []
     columns: list[list[str]] = []
@@ -45,7 +45,7 @@ def format_table(answer: Answer) -> tuple[list[str], list[list[str]]]:
     return headings, [list(row) for row in zip(*columns, strict=True)]
 
 
-def format_footer(answer: Answer) -> list[str]:
+def format_footer(answer: AnswerValues) -> list[str]:
     """What it cost, what is left, and what the interval means."""
     if answer.cost is None and not answer.notes:
         return ["Public: read exactly, at no price."]
@@ -63,18 +63,18 @@ def format_footer(answer: Answer) -> list[str]:
     ]
 
 
-def _has_intervals(answer: Answer) -> bool:
+def _has_intervals(answer: AnswerValues) -> bool:
     return any(not isinstance(column, KeyColumn) for column in answer.columns)
 
 
-def _meaning(answer: Answer) -> list[str]:
+def _meaning(answer: AnswerValues) -> list[str]:
     """What the intervals hold; a method says that itself."""
     if answer.figure:
         return []
     return [f"The interval holds {_held(answer)} (of {_rows(answer)} rows) with the stated confidence."]
 
 
-def _held(answer: Answer) -> str:
+def _held(answer: AnswerValues) -> str:
     about = {column.estimate.about for column in answer.columns if isinstance(column, ValueColumn)}
     return "the population's value" if "population" in about else "the exact answer"
 
@@ -86,20 +86,20 @@ def _left(left: Left) -> str:
     return f"rho {show_down(left.rho)}, {question}" if left.rho else "nothing"
 
 
-def _rows(answer: Answer) -> str:
+def _rows(answer: AnswerValues) -> str:
     shortened = any(column.estimate.shortened for column in answer.columns if isinstance(column, ValueColumn))
     return f"capped, {'shortened, ' if shortened else ''}clamped and rounded"
 
 
-def format_text(answer: Answer) -> str:
+def format_text(answer: AnswerValues) -> str:
     return "\n".join([str(_text_table(answer)), "", *format_footer(answer)])
 
 
-def format_html(answer: Answer) -> str:
+def format_html(answer: AnswerValues) -> str:
     return _text_table(answer).html() + html_lines(format_footer(answer))
 
 
-def _text_table(answer: Answer) -> TextTable:
+def _text_table(answer: AnswerValues) -> TextTable:
     headings, rows = format_table(answer)
     return TextTable(tuple(headings), tuple(map(tuple, rows)))
 

@@ -11,14 +11,14 @@ from adomnia.catalog.read import FILE
 from adomnia.errors import Refusal
 from adomnia.ledger import Ledger
 from adomnia.ledger.anchor import Anchor
+from adomnia.ledger.ledger_places import MEMORY, FilePlace
 from adomnia.ledger.owner import DeclaredPeople
-from adomnia.ledger.places import MEMORY, FilePlace
 from adomnia.ledger.postgres_place import ANCHORED, PostgresPlace
 from adomnia.ledger.schema import explain_errors
 
 if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog, SharedLedger
-    from adomnia.ledger.places import LastingPlace, LedgerPlace
+    from adomnia.ledger.ledger_places import LastingPlace, LedgerPlace
     from adomnia.privacy.filters import Budget
 
 __all__ = [

@@ -12,10 +12,10 @@ from adomnia.tables import TextTable
 
 if TYPE_CHECKING:
     from adomnia.figures.columns import Kind, Role
-    from adomnia.session.answer import Answer
+    from adomnia.session.answer_values import AnswerValues
 
 
-def as_drawable(answer: Answer) -> Drawable:
+def as_drawable(answer: AnswerValues) -> Drawable:
     """The columns of an answer as plain data; facts without an interval stay in the table."""
     headings, rows = display.format_table(answer)
     table = TextTable(tuple(headings), tuple(map(tuple, rows)))
@@ -23,7 +23,7 @@ def as_drawable(answer: Answer) -> Drawable:
     return Drawable(columns, answer.confidence, table, answer.figure, answer.notes)
 
 
-def _column(answer: Answer, column: KeyColumn | ValueColumn) -> DrawnColumn:
+def _column(answer: AnswerValues, column: KeyColumn | ValueColumn) -> DrawnColumn:
     values = tuple(answer[column.name])
     if not isinstance(column, ValueColumn):
         whole = all(type(value) is int for value in values)

@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-    from adomnia.session.answer import Answer
-
 _NAMES = ("prediction", "prediction_lower", "prediction_upper")
 
 
 def predict_rows(
-    answer: Answer, rows: Iterable[Mapping[str, Any]] | pa.Table | pd.DataFrame | pl.DataFrame, confidence: float
+    model: Mapping[str, Any],
+    rows: Iterable[Mapping[str, Any]] | pa.Table | pd.DataFrame | pl.DataFrame,
+    confidence: float,
 ) -> list[dict[str, Any]]:
     """The rows, each with what is predicted there and the ends of its interval; None where there is no reply."""
-    if not answer.model:
+    if not model:
         fix = "ask for a model such as lm, of all people: with by => there is one for each group"
         raise Refusal("predict()", "needs the answer of a model", fix, code="no_model")
     listed = _list_rows(rows)
-    found = predict(answer.model, listed, confidence)
+    found = predict(model, listed, confidence)
     return [{**row, **dict(zip(_NAMES, values, strict=True))} for row, values in zip(listed, found, strict=True)]
 
 

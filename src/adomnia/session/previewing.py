@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from adomnia.asking.asker import Dataset
     from adomnia.catalog.model import Catalog, Table
     from adomnia.engines.contract import Progress
     from adomnia.noise.afterwards import Generator
     from adomnia.privacy.events import Event
     from adomnia.privacy.keys import Label
     from adomnia.releases.model import Release
-    from adomnia.session.contract import Session
-    from adomnia.session.curator import Curator
+    from adomnia.session.queries import Queries
 
 MOST_ROWS = 1000  # of a preview
 _MADE_UP = NoteTemplate(
@@ -62,18 +62,18 @@ def name_preview(table: str, version: int) -> str:
     return f"preview_{short}_{version}".lower()
 
 
-def publish_previews(curator: Curator, progress: Progress) -> None:
+def publish_previews(dataset: Dataset, progress: Progress) -> None:
     """Publish the previews that the catalog declares and that are not there yet; the dataset alone pays, once each.
 
     What fails is logged and stays paid: its name is used up, so that no later opening pays again.
     """
-    for table in _list_declared(curator.catalog):
+    for table in _list_declared(dataset.catalog):
         assert table.preview_epsilon is not None  # noqa: S101 - it is declared
         question = Question(_write_question(table), epsilon=table.preview_epsilon)
-        name = name_preview(table.name, curator.catalog.version)
+        name = name_preview(table.name, dataset.catalog.version)
         try:
             with limit():
-                publish(curator.dataset, name, Batch((question,), CONFIDENCE, curator.catalog.version), None, progress)
+                publish(dataset, name, Batch((question,), CONFIDENCE, dataset.catalog.version), None, progress)
         except AdomniaError as reason:
             _log.warning("Table %s has no preview: %s", table.name, reason)
 
@@ -88,7 +88,7 @@ def add_previews(charges: Mapping[str, Event], catalog: Catalog) -> dict[str, Ev
     return {**due, **charges}
 
 
-def preview_table(session: Session, name: str, rows: int) -> Answer:
+def preview_table(session: Queries, name: str, rows: int) -> Answer:
     """A few rows of nobody, with all columns of a table; a note says what they are made of."""
     if type(rows) is not int or not 1 <= rows <= MOST_ROWS:
         raise ValueError(f"Session preview rows must be a whole number from 1 to {MOST_ROWS:,}, got {rows!r}.")
@@ -125,7 +125,7 @@ def _find_table(catalog: Catalog, name: str) -> Table:
     return found
 
 
-def _find_preview(session: Session, table: Table, version: int) -> Release | None:
+def _find_preview(session: Queries, table: Table, version: int) -> Release | None:
     """The preview that the owner published; not what anybody else gave its name."""
     name = name_preview(table.name, version)
     for entry in session.releases():

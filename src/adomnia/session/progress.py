@@ -1,7 +1,5 @@
 """One line on standard error that says how far work has come, if it lasts."""
 
-from __future__ import annotations
-
 import sys
 from time import monotonic
 from typing import Self

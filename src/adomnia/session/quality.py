@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from adomnia.releases.model import Release
     from adomnia.releases.quality_report import HeldBackTable, Quality
     from adomnia.session.answer import Answer
-    from adomnia.session.contract import Session
+    from adomnia.session.queries import Queries
 
 _COUNT = "count"
 _STEP = 0.5  # by which intervals of whole counts are longer than their law says
@@ -43,7 +43,7 @@ _SAME = ("bins", "missing")  # arguments that say what the cells of a table are
 
 
 def assess_held_back(  # noqa: PLR0913, PLR0917 - what is asked has to be said
-    session: Session,
+    session: Queries,
     release: Release,
     columns: Iterable[Sequence[str]] | None,
     most: int,
@@ -130,7 +130,7 @@ def _read_noise(answer: Answer, noisy: np.ndarray, confidence: float) -> CellNoi
     return CellNoise(max(0.0, reach - _STEP) / margin(tails, 1 - confidence), tails, len(noisy))  # type: ignore[arg-type]
 
 
-def _list_notes(session: Session, release: Release, answer: Answer, confidence: float) -> Iterator[Note]:
+def _list_notes(session: Queries, release: Release, answer: Answer, confidence: float) -> Iterator[Note]:
     paid = "" if answer.cost is None else f"The tables that were held back were paid with {format_cost(answer.cost)}. "
     yield _VARIATION(paid=paid, times=100 * confidence)
     version, now = release.facts.version, session.catalog().version

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Protocol, Unpack
 
 from adomnia.asking.asker import Asker
 from adomnia.asking.batch import Batch, bind_question, refuse_from_release
@@ -26,26 +26,38 @@ from adomnia.session.explanation import build_explanation
 from adomnia.session.progress import ProgressLine
 from adomnia.session.recalled import Recalled, recall
 from adomnia.session.table import PrivateTable, open_table
-from adomnia.work import allow, limit
+from adomnia.work import limit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from adomnia.asking.asker import Dataset
-    from adomnia.asking.purchase import Outcome
     from adomnia.catalog.model import Catalog
     from adomnia.engines.contract import Progress
     from adomnia.explaining.methods import MethodList
     from adomnia.ledger.requests import Receipt
     from adomnia.pricing.bills import Quote
-    from adomnia.session.curator import Curator
     from adomnia.session.explanation import Explanation
+
+
+class DatasetHolder(Protocol):
+    """Who gives sessions with a dataset, and with made-up rows in its place."""
+
+    dataset: Dataset
+
+    def session(self, analyst: str) -> LocalSession:
+        """A session of an analyst."""
+        ...
+
+    def mock(self) -> DatasetHolder:
+        """The same on made-up rows."""
+        ...
 
 
 class LocalSession(DerivedSession):
     """A session with a dataset on this machine."""
 
-    def __init__(self, curator: Curator, analyst: str) -> None:
+    def __init__(self, curator: DatasetHolder, analyst: str) -> None:
         self._curator, self.analyst = curator, analyst
         self.from_release = False
 
@@ -66,8 +78,7 @@ class LocalSession(DerivedSession):
             return self.explain(text, confidence=confidence, **payment)
         named = (confidence, payment, request_id, replay, anyway, self.from_release)
         with limit():
-            outcome = ask(Inquiry(self._asker, text, *named, ProgressLine))
-            return _show(outcome)[0]
+            return build_answers(ask(Inquiry(self._asker, text, *named, ProgressLine)))[0]
 
     def batch(
         self,
@@ -82,7 +93,7 @@ class LocalSession(DerivedSession):
             batch = self._asker.build_batch(questions, confidence, payment)
             refuse_from_release(batch.questions, payment)
             plans = batch.plans(self._dataset.catalog)
-            return _show(buy(self._asker, batch, plans, request_id, anyway=anyway))
+            return build_answers(buy(self._asker, batch, plans, request_id, anyway=anyway))
 
     def price(
         self,
@@ -156,7 +167,7 @@ class LocalSession(DerivedSession):
         batch = Batch.from_text(receipt.asked)
         with limit():
             plans = batch.plans(self._dataset.catalog)
-            return _show(buy(self._asker, batch, plans, request_id, anyway=True, source=receipt.key))[0]
+            return build_answers(buy(self._asker, batch, plans, request_id, anyway=True, source=receipt.key))[0]
 
     def mock(self) -> LocalSession:
         """The same session on made-up rows, to try questions out: nothing is read and nothing is spent."""
@@ -169,8 +180,3 @@ class LocalSession(DerivedSession):
     @property
     def _asker(self) -> Asker:
         return Asker(self._dataset, self.analyst)
-
-
-def _show(outcome: Outcome) -> list[Answer]:
-    with allow():  # it is paid for, or costs nothing
-        return build_answers(outcome)

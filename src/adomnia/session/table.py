@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from adomnia.methods.contract import Method
     from adomnia.session.aggregates import SqlOptions, Wanted
     from adomnia.session.answer import Answer
-    from adomnia.session.contract import Session
+    from adomnia.session.queries import Queries
     from adomnia.sql.reading.parameters import Parameters
 
 
@@ -29,7 +29,7 @@ class PrivateTable(Aggregates, MethodCalls):
     It means what its `sql` says: both have one plan, and so one price and one answer.
     """
 
-    def __init__(self, session: Session, writing: SelectBuilder) -> None:
+    def __init__(self, session: Queries, writing: SelectBuilder) -> None:
         self._session, self._writing = session, writing
 
     @property
@@ -104,7 +104,7 @@ class GroupedTable(Aggregates, MethodCalls):
         return f"GroupedTable({self._table.sql}; by {', '.join(self._keys)})"
 
 
-def open_table(session: Session, name: str) -> PrivateTable:
+def open_table(session: Queries, name: str) -> PrivateTable:
     """A table or view of the catalog."""
     catalog = session.catalog()
     names = [table.name for table in catalog.tables] + [view.name for view in catalog.views]

@@ -23,8 +23,8 @@ from adomnia.privacy.relations import OwnValue, PerPerson, Select, Selected, Whe
 from adomnia.privacy.scans import NonNull, Rows, Total
 from adomnia.statistics.contract import Estimate, Measure, Measured, Result, Round, Statistic, Steps
 from adomnia.statistics.located import Located, value_of, with_cells
+from adomnia.statistics.one_round import Wrapper
 from adomnia.statistics.profile import Contributions
-from adomnia.statistics.wrapper import Wrapper
 
 _SHORTENED = NoteTemplate("shortened", "shortened to {lengths} a person: about {seen:.1%}, up to {hidden:.1%} left out")
 _PROFILE, _REST = Fraction(1, 10), Fraction(9, 10)  # of the price: for the lengths of vectors, and for themselves
@@ -51,21 +51,21 @@ class _Way:
         return Rows() if self.counted else self.measure.query.aggregate
 
     @cached_property
-    def reach(self) -> int:
+    def largest_length(self) -> int:
         """The greatest length there can be."""
-        return replace(self.measure.query, aggregate=self.aggregate, clip=None).reach or 0
+        return replace(self.measure.query, aggregate=self.aggregate, clip=None).largest_move or 0
 
     @property
     def shortens(self) -> bool:
         """Whether there is anything to gain, the integers are small enough, and noise is what is asked for."""
-        small = (self.measure.query.reach or 0) in range(1, MOST_CLIPPED + 1)
-        return self.reach > 1 and small and not self.measure.by and self._has_squares
+        small = (self.measure.query.largest_move or 0) in range(1, MOST_CLIPPED + 1)
+        return self.largest_length > 1 and small and not self.measure.by and self._has_squares
 
     @property
     def _has_squares(self) -> bool:
         """Whether squares of lengths are numbers of a size that can be counted in."""
         step = self.aggregate.step
-        return step**2 >= 1 / _LARGEST_SQUARE and (self.reach * step) ** 2 <= _LARGEST_SQUARE
+        return step**2 >= 1 / _LARGEST_SQUARE and (self.largest_length * step) ** 2 <= _LARGEST_SQUARE
 
     @property
     def price(self) -> Concentrated:
@@ -76,7 +76,7 @@ class _Way:
     def sought(self) -> Measure:
         """How many people have vectors of what length: one cell for each factor of two of its square."""
         query = replace(self.measure.query, aggregate=self.aggregate, clip=None)
-        return Measure(_profile(query, self.reach), self.price * _PROFILE)
+        return Measure(_profile(query, self.largest_length), self.price * _PROFILE)
 
     def shortened(self, bound: int) -> Measure:
         return Measure(replace(self.measure.query, clip=Clip(bound, self.counted)), self.price * _REST)
@@ -85,7 +85,7 @@ class _Way:
         """What may be measured, at both ends of what is not known before."""
         if not self.shortens:
             return (self.measure,)
-        return self.sought(), self.shortened(1), self.shortened(self.reach)
+        return self.sought(), self.shortened(1), self.shortened(self.largest_length)
 
 
 @dataclass(frozen=True)
@@ -194,12 +194,12 @@ def _shortest(way: _Way, profile: Measured) -> _Length:
     """The length of which noise in all cells and loss together are the least."""
     contributions = _contributions(profile)
     if not _shows_most(contributions, profile):  # a length would be a guess, so nothing is shortened
-        return _Length(way.reach, 0.0, 0.0)
+        return _Length(way.largest_length, 0.0, 0.0)
     ladder = {each for below, edge in pairwise(contributions.edges) for each in ((below + edge) // 2 + 1, edge)}
-    edges = sorted({min(each, way.reach) for each in ladder})
+    edges = sorted({min(each, way.largest_length) for each in ladder})
     bounds, cells = np.array(edges, dtype=np.float64), prod(way.measure.query.shape)
     noise = bounds * cells / sqrt(pi * float(way.price.rho * _REST))
-    loss, rows = contributions.bias(bounds, way.reach), max(contributions.rows, 1.0)
+    loss, rows = contributions.bias(bounds, way.largest_length), max(contributions.rows, 1.0)
     spread = min(_SPREAD, sqrt(cells))
     best = int(np.argmin(noise + spread * loss))
     seen = spread * float(contributions.dropped(bounds[[best]])[0]) / rows

@@ -20,7 +20,7 @@ from adomnia.distributions.quotients import (
     combine,
     covary,
     find_lost,
-    reach_of_each,
+    margins_of_each,
     solve_in_blocks,
     widen,
 )
@@ -75,7 +75,7 @@ class Explained:
 
     def _reach_in_spreads(self, alpha: float) -> Floats:
         """How many times its spread the noise of one of the sums reaches at most."""
-        return np.asarray((reach_of_each(self._sums, self.noises, alpha) / self._spreads).max(axis=0))
+        return np.asarray((margins_of_each(self._sums, self.noises, alpha) / self._spreads).max(axis=0))
 
     def _try_all(self, cells: NDArray[np.bool_], limits: Floats) -> Bounds:
         """The ends of the correlations whose nearest explanation is not too far away."""

@@ -24,20 +24,20 @@ def linear(parts: Parts, method: str, constant: Fraction = Fraction(0)) -> Estim
     units = np.asarray(summed, dtype=object)
 
     def interval(confidence: float, cells: int) -> Bounds:
-        reach = ceil(reach_of(parts, confidence, cells) / unit)
+        reach = ceil(margin_of(parts, confidence, cells) / unit)
         return times(units - reach, unit), times(units + reach, unit)
 
     return Estimate(times(units, unit), interval, method, whole=unit == 1, parts=() if constant else parts)
 
 
-def reach_of(parts: Parts, confidence: float, cells: int) -> Fraction:
+def margin_of(parts: Parts, confidence: float, cells: int) -> Fraction:
     """How far the noise of all parts goes together."""
     if len(parts) == 1:
         ((measured, factor),) = parts
         return abs(factor) * measured.noise.interval(confidence, cells).half_width
     if len(parts) > 2:
         noises = tuple(measured.noise for measured, _ in parts)
-        return _reach_of_many(noises, tuple(float(factor) for _, factor in parts), find_alpha(confidence, cells))
+        return _margin_of_many(noises, tuple(float(factor) for _, factor in parts), find_alpha(confidence, cells))
     (x, unit), (y, factor) = sorted(parts, key=lambda part: abs(part[1]))
     ratio = abs(factor / unit)
     limit = critical_value(x.noise, y.noise, float(ratio), find_alpha(confidence, cells))  # type: ignore[arg-type]
@@ -46,5 +46,5 @@ def reach_of(parts: Parts, confidence: float, cells: int) -> Fraction:
 
 
 @lru_cache(maxsize=256)  # the same for every question about one value at one price
-def _reach_of_many(noises: tuple[Noise, ...], factors: tuple[float, ...], alpha: float) -> Fraction:
+def _margin_of_many(noises: tuple[Noise, ...], factors: tuple[float, ...], alpha: float) -> Fraction:
     return Fraction(float(farthest(noises, [np.asarray(factor) for factor in factors], alpha)))

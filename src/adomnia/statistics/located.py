@@ -59,7 +59,7 @@ class Located:
         distances, values = self._distances_and_values
         # Of rows that have a cell, and to be shortened in any case: no statistic over other cells asks for this one,
         # and no other over these, so that what follows from it is paid by it.
-        rough = replace(distances, relation=with_cells(distances), keys=(), clip=Clip(distances.reach or 0))
+        rough = replace(distances, relation=with_cells(distances), keys=(), clip=Clip(distances.largest_move or 0))
         return rough, values
 
     @property

@@ -9,7 +9,6 @@ from typing import ClassVar, Protocol, Self
 from adomnia.privacy.events import Composed, Price
 from adomnia.privacy.queries import Aggregate, Query
 from adomnia.statistics.contract import Estimate, Measure, Measured, Result, Round, Statistic, Steps
-from adomnia.statistics.wrapper import Wrapper
 
 
 class OneRound(ABC):
@@ -76,6 +75,28 @@ class Estimating(Statistic, _Estimates, Protocol):
     """What a statistic of one round promises beside what all do."""
 
     def map_queries(self, change: Callable[[Query], Query]) -> Self: ...
+
+
+class Wrapper:
+    """A statistic that starts from what its `inner` one starts from, and is called like it."""
+
+    inner: Statistic
+
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    @property
+    def query(self) -> Query:
+        return self.inner.query
+
+    @property
+    def operands(self) -> tuple[Aggregate | Fraction, ...]:
+        return self.inner.operands
+
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        return self.inner.queries
 
 
 @dataclass(frozen=True)

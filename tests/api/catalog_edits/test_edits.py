@@ -5,7 +5,7 @@ import tomllib
 import pytest
 
 from adomnia.api.catalog_edits.edits import add_section, remove_key, remove_section, set_value
-from adomnia.catalog.places import find_spans
+from adomnia.catalog.toml_places import find_spans
 from adomnia.errors import Refusal
 from kit import hospital
 

@@ -11,7 +11,7 @@ from adomnia.catalog import sources
 from adomnia.catalog.document_keys import SECTIONS
 from adomnia.catalog.facts import Facts
 from adomnia.catalog.model import EngineChoice, SharedLedger
-from adomnia.catalog.places import places
+from adomnia.catalog.toml_places import places
 from adomnia.engines.duckdb.engine import DuckDB
 from adomnia.errors import Refusal
 from adomnia.work import limit

@@ -11,6 +11,7 @@ from io import StringIO
 import pytest
 
 from adomnia.cli.options import AnswerFormat
+from adomnia.cli.shell import commands
 from adomnia.cli.shell.settings import ShellSettings
 from adomnia.cli.shell.shell import AGAIN, STAYS_PAID, Shell
 from adomnia.errors import Failure, Refusal, Unavailable
@@ -37,7 +38,7 @@ def make(curator, capsys):
 
     def build(confirm=None, **options):
         session = curator.session("alice")
-        shell = Shell(session, ShellSettings(options={"epsilon": "0.1", **options}), "hospital", confirm)
+        shell = Shell(session, ShellSettings(options={"epsilon": "0.1", **options}), commands.run, "hospital", confirm)
         shell.left = session.budget().personal.left()
         shells.append(shell)
 

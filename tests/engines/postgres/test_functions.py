@@ -16,12 +16,13 @@ from adomnia.engines.check.columns import ProvedColumn
 from adomnia.engines.check.reading import read_phrases
 from adomnia.engines.check.scalars import Row
 from adomnia.engines.postgres.dialect import POSTGRES
-from adomnia.engines.postgres.functions import BY_LIBRARY, FUNCTIONS, REASONS
+from adomnia.engines.postgres.functions import AGGREGATE_READINGS, AGGREGATES, BY_LIBRARY, FUNCTIONS, REASONS
 from adomnia.engines.postgres.library import list_own, render_library
 from adomnia.engines.render.numbers import double
 from adomnia.errors import Failure
 from adomnia.privacy.functions import registry
 from adomnia.privacy.kinds import Boolean, Day, Moment, Quantity, Text
+from kit.own_rows import BY_GROUP, CASES, CHOSEN, COLUMNS, from_duckdb, listed, wide_integers
 from kit.postgres import database
 from kit.scalars import by_kinds, differences, from_python, rows, same, table_of, write
 from privacy.functions.samples import constant
@@ -30,6 +31,7 @@ TYPES = {Quantity: "float8", Text: 'text COLLATE "C"', Day: "date", Moment: "flo
 PROVED = {Quantity: "number", Text: "text", Day: "day", Moment: "number", Boolean: "boolean"}
 GIVEN = {Quantity: "double", Text: "text", Day: "day", Moment: "double", Boolean: "boolean"}
 APPLICATIONS = [each for listed in by_kinds().values() for each in listed if each.function in FUNCTIONS]
+TYPES_OF_AGGREGATES = dict(zip(COLUMNS, ("float8", "float8", 'text COLLATE "C"', "date", "boolean"), strict=True))
 
 
 @pytest.fixture(scope="module")
@@ -227,3 +229,68 @@ def test_what_is_written_in_sql_is_inlined(connection, sql):
     )
     assert not re.search(rf"\b({'|'.join(in_sql)})\(", plan)
     assert len(plan) < 20_000
+
+
+@pytest.fixture(scope="module")
+def groups(connection):
+    connection.execute(
+        f"CREATE TABLE own (g int, {', '.join(f'{name} {kind}' for name, kind in TYPES_OF_AGGREGATES.items())})"
+    )
+    with connection.cursor().copy("COPY own FROM STDIN") as copy:
+        for row in listed():
+            copy.write_row(row)
+    return connection
+
+
+def pairs(groups, aggregate, meant):
+    """What PostgreSQL and DuckDB give for every person."""
+    found = groups.execute(BY_GROUP.format(aggregate)).fetchall()
+    return [(one, two) for (one,), two in zip(found, from_duckdb(meant), strict=True)]
+
+
+@pytest.mark.parametrize(("name", "meant", "parts"), [(name, meant, parts) for name, meant, *parts in CASES])
+def test_an_aggregate_gives_what_duckdb_gives_for_every_person(groups, name, meant, parts):
+    found = pairs(groups, AGGREGATES[name](*parts), meant.format(*parts))
+    assert [pair for pair in found if not same(*pair)] == []
+    assert len({repr(value) for value, _ in found}) > 1
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "meant"),
+    [
+        ("PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x)", "MEDIAN(x)"),
+        ("PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY x)", "MEDIAN(x)"),
+        ("(ARRAY_AGG(t ORDER BY x))[1]", CHOSEN.format("MIN").format("x", "t")),
+        ("(ARRAY_AGG(t ORDER BY x, t DESC) FILTER (WHERE x IS NOT NULL))[1]", CHOSEN.format("MIN").format("x", "t")),
+    ],
+)
+def test_a_wrong_aggregate_is_noticed(groups, aggregate, meant):
+    assert any(not same(*pair) for pair in pairs(groups, aggregate, meant))
+
+
+def test_a_wide_integer_is_the_double_that_duckdb_makes_of_it(groups):
+    numbers, wanted = wide_integers()
+    text = "SELECT {} FROM UNNEST(CAST($1 AS NUMERIC[])) WITH ORDINALITY AS given(n, place) ORDER BY place"
+    for spelling, right in ((AGGREGATES["wide as double"]("n"), True), ("CAST(n AS float8)", False)):
+        found = [value for (value,) in groups.execute(text.format(spelling), [list(map(str, numbers))]).fetchall()]
+        assert (found == wanted) is right
+
+
+@pytest.mark.parametrize(("written", "meant"), AGGREGATE_READINGS.items())
+def test_an_aggregate_is_read_as_what_it_means(written, meant):
+    one, other = (text.format("x", "y") for text in (written, meant))
+    assert read_phrases(parse_one(one, dialect="postgres"), POSTGRES) == parse_one(other, dialect="duckdb")
+
+
+def test_an_aggregate_of_other_rows_is_not_read_so():
+    for text in (
+        "ao_median(ARRAY_AGG(x ORDER BY y))",
+        "ao_median(ARRAY_AGG(x))",
+        "ao_median(x)",
+        "(ARRAY_AGG(y ORDER BY x, y) FILTER (WHERE x IS NOT NULL AND y IS NOT NULL))[2]",
+        "(ARRAY_AGG(y ORDER BY x, y) FILTER (WHERE x IS NOT NULL AND z IS NOT NULL))[1]",
+        "(ARRAY_AGG(y ORDER BY x DESC, y) FILTER (WHERE x IS NOT NULL AND y IS NOT NULL))[1]",
+        "(ARRAY_AGG(DISTINCT y ORDER BY x, y) FILTER (WHERE x IS NOT NULL AND y IS NOT NULL))[1]",
+    ):
+        tree = parse_one(text, dialect="postgres")
+        assert read_phrases(tree.copy(), POSTGRES) == tree

@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adomnia.methods.releases.aim import METHOD, divide_amount
-from adomnia.methods.synthesis.noisy_tables import NoisyTables
-from adomnia.methods.synthesis.remainders import Remainder
+from adomnia.methods.synthesis.noisy_tables import NoisyTables, Remainder
 from adomnia.methods.synthesis.residuals import NoisyMarginal
 from adomnia.privacy.events import Composed, Concentrated, Pure
 from adomnia.privacy.losses import covers

@@ -10,8 +10,8 @@ import pytest
 from adomnia.methods.contract import BadArgument
 from adomnia.methods.releases.top_down import list_children, round_levels
 from adomnia.methods.simulation import drive
+from adomnia.methods.synthesis.geography import Geography
 from adomnia.methods.synthesis.nested_release import NestedRelease
-from adomnia.methods.synthesis.places import Geography
 from adomnia.privacy.events import Concentrated, Pure
 from kit.analyses import Arms, frame
 from kit.bits import SeededBits

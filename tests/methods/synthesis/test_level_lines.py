@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from adomnia.methods.synthesis.geography import Geography
 from adomnia.methods.synthesis.level_lines import LevelLines, fill_table, find_places, list_counts, list_whole
 from adomnia.methods.synthesis.nested_release import NestedRelease
-from adomnia.methods.synthesis.places import Geography
 from adomnia.statistics.products import Attribute
 
 REGION, CITY = Attribute("region", ("south", "west")), Attribute("city", ("Oslo", "Hamar", "Bergen"))

@@ -7,8 +7,8 @@ from math import prod
 import numpy as np
 import pytest
 
+from adomnia.methods.synthesis.geography import Geography
 from adomnia.methods.synthesis.nested_release import LevelTable, NestedRelease
-from adomnia.methods.synthesis.places import Geography
 
 ALL_COMBINATIONS = Geography((2, 3))
 UNEVEN = Geography((2, 5), ((0, 0, 1, 1, 1),))

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adomnia.methods.synthesis.line_workloads import WORKLOADS, LineWorkload
+from adomnia.methods.synthesis.p_identity import WORKLOADS, LineWorkload
 from adomnia.methods.synthesis.strategies import (
     MOST_FITTED,
     GramRelease,

@@ -147,6 +147,7 @@ def test_it_is_computed_from_counts_of_rows_and_these_from_nothing_else():
     (count_of_rows,) = asked.inner[0].inner
     assert count_of_rows is asked.inner[0]
     assert asked.recurs
+    assert asked.aggregate.simulate(5) == 5
     assert not asked.by_block
     assert not count_of_rows.recurs
 

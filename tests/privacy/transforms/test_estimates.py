@@ -105,7 +105,7 @@ def test_a_query_of_estimates_moves_as_they_do_however_many_rows_a_person_has(ro
     (inner,) = asked.inner
     assert inner == replace(asked, aggregate=SUMS)
     assert inner.inner == (inner,)
-    assert (asked.by_block, asked.recurs, asked.columns, asked.reach) == (True, False, 1, None)
+    assert (asked.by_block, asked.recurs, asked.columns, asked.largest_move) == (True, False, 1, None)
     assert not inner.by_block
     assert (asked.shape, asked.result_shape, asked.form) == ((7,), (2,), "cells")
     assert asked.largest == inner.largest

@@ -1,7 +1,5 @@
 """Users, roles, tokens, and who a request comes from; none of these objects holds a secret."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from enum import StrEnum
 

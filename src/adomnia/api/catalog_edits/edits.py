@@ -11,15 +11,15 @@ import tomllib
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
-from adomnia.catalog.places import find_spans
+from adomnia.catalog.toml_places import find_spans
 from adomnia.catalog.write import toml_string
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from adomnia.catalog.places import Path as KeyPath
-    from adomnia.catalog.places import TextSpans
+    from adomnia.catalog.toml_places import Path as KeyPath
+    from adomnia.catalog.toml_places import TextSpans
 
 __all__ = ["add_section", "remove_key", "remove_section", "set_value", "toml_string"]
 

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adomnia.catalog.document import Document
 from adomnia.catalog.people import is_public
-from adomnia.catalog.places import places
 from adomnia.catalog.read import FILE, examine_document
+from adomnia.catalog.toml_places import find_places
 from adomnia.errors import Refusal
 from adomnia.session.curator import facts_in
 from adomnia.sql.rows.blocks import check_view
@@ -56,7 +56,7 @@ class _PlacedDocument(Document):
 
     @cached_property
     def _places(self) -> dict[tuple[str, ...], tuple[int, int]]:
-        return places(self.text)
+        return find_places(self.text)
 
     def place(self, path: Sequence[str]) -> tuple[int, int]:
         """Line and column of a key; of a missing key, of the section that it belongs to."""

@@ -50,7 +50,8 @@ def shell(  # noqa: PLR0913, PLR0917 - each is an option
     On a terminal each question is priced, and asked once you say yes. Elsewhere it is asked at once, and the first
     error ends the shell with its exit code.
     """
-    from adomnia.cli.places import Place, open_to_ask
+    from adomnia.cli.dataset_places import Place, open_to_ask
+    from adomnia.cli.shell import commands
     from adomnia.cli.shell.settings import ShellSettings
     from adomnia.cli.shell.shell import Shell
 
@@ -59,7 +60,7 @@ def shell(  # noqa: PLR0913, PLR0917 - each is an option
         settings.set(name, value)
     text = _read_text(command, file)
     with open_to_ask(Place(place, analyst, token_file), mock=mock) as session:
-        opened = Shell(session, settings, mock=mock)
+        opened = Shell(session, settings, commands.run, mock=mock)
         try:
             if text is None:
                 from adomnia.cli.shell.terminal import Terminal

@@ -14,7 +14,6 @@ from adomnia.asking.batch import choose_request_id
 from adomnia.asking.listings import is_listing
 from adomnia.cli import answers, bills, pages
 from adomnia.cli.options import FAILED, AnswerFormat
-from adomnia.cli.shell import commands
 from adomnia.cli.shell.errors import describe_error, may_be_paid
 from adomnia.errors import AdomniaError, Failure, Refusal
 from adomnia.explaining.explanations import is_explain
@@ -65,6 +64,7 @@ class Shell:
 
     session: Session
     settings: ShellSettings
+    run_command: Callable[[Shell, WrittenStatement], None]
     name: str = ""
     confirm: Callable[[str], bool] | None = None
     mock: bool = False
@@ -167,7 +167,7 @@ class Shell:
 
     def _run(self, statement: WrittenStatement) -> None:
         if statement.command:
-            commands.run(self, statement)
+            self.run_command(self, statement)
         else:
             self.ask(statement)
 

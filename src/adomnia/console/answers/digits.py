@@ -1,7 +1,5 @@
 """How numbers of an answer are written: with as many digits as their interval allows, and short ones on axes."""
 
-from __future__ import annotations
-
 from datetime import date, datetime
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal, localcontext
 from math import floor, isfinite, log10

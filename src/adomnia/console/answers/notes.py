@@ -20,21 +20,21 @@ _NUMBERS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight"
 
 
 @dataclass(frozen=True)
-class Thing:
+class Caveat:
     """Something to know: what, in a few words, and what that means."""
 
     lead: str
     says: str
 
 
-def list_things(answer: Answer, table: AnswerTable) -> tuple[Thing, ...]:
+def list_things(answer: Answer, table: AnswerTable) -> tuple[Caveat, ...]:
     """All there is to know, what changes the reading most first."""
     if answer.receipt is None and not answer.notes:
         return ()
     return (*_tell_silent(table), *_tell_intervals(answer), *_tell_caps(answer), *_tell_notes(answer))
 
 
-def count_things(things: Sequence[Thing]) -> str:
+def count_things(things: Sequence[Caveat]) -> str:
     """The title above them.
 
     >>> count_things([Thing("", "")] * 2)
@@ -55,12 +55,12 @@ def _find_abouts(answer: Answer) -> set[str | None]:
     return {column.estimate.about for column in answer.columns if isinstance(column, ValueColumn)}
 
 
-def _tell_silent(table: AnswerTable) -> Iterator[Thing]:
+def _tell_silent(table: AnswerTable) -> Iterator[Caveat]:
     if table.silences:
         says = "Too few people for this price: the interval is all that is possible, so no number is shown."
-        yield Thing(_name(table), says)
+        yield Caveat(_name(table), says)
     if table.unanswered:
-        yield Thing("No reply.", "Where that stands, what was measured is too noisy for any number.")
+        yield Caveat("No reply.", "Where that stands, what was measured is too noisy for any number.")
 
 
 def _name(table: AnswerTable) -> str:
@@ -75,7 +75,7 @@ def _name(table: AnswerTable) -> str:
     return f"{named} {'says' if not most else 'say'} nothing."
 
 
-def _tell_intervals(answer: Answer) -> Iterator[Thing]:
+def _tell_intervals(answer: Answer) -> Iterator[Caveat]:
     """What intervals hold; a method says that itself, among its notes."""
     if answer.figure or not any(hasattr(column, "estimate") for column in answer.columns):
         return
@@ -83,19 +83,19 @@ def _tell_intervals(answer: Answer) -> Iterator[Thing]:
     if "population" in _find_abouts(answer):
         who = "which are among these rows" if these == "rows" else "who is among these people"
         says = f"It allows for the noise, and for the chance in {who}."
-        yield Thing("The interval is about the population.", says)
+        yield Caveat("The interval is about the population.", says)
     else:
         others = "all others" if these == "rows" else "everybody else"
         says = f"It is about the exact answer for these {these}. It does not say how far they are from {others}."
-        yield Thing("The interval is about the noise.", says)
+        yield Caveat("The interval is about the noise.", says)
 
 
-def _tell_caps(answer: Answer) -> Iterator[Thing]:
+def _tell_caps(answer: Answer) -> Iterator[Caveat]:
     for cap in answer.caps:
-        yield Thing("Whose rows count." if cap.rows == 1 else "Not all rows may count.", f"In {cap}.")
+        yield Caveat("Whose rows count." if cap.rows == 1 else "Not all rows may count.", f"In {cap}.")
 
 
-def _tell_notes(answer: Answer) -> Iterator[Thing]:
+def _tell_notes(answer: Answer) -> Iterator[Caveat]:
     for note in answer.notes:
         if answer.figure or note.code != OF_POPULATION.code:
-            yield Thing("", show(note, Surface.PAGE))
+            yield Caveat("", show(note, Surface.PAGE))

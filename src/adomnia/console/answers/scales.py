@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, timedelta
-from math import ceil, floor, isfinite, log10
+from math import ceil, floor, isfinite
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from adomnia.console.answers.digits import show_short
+from adomnia.figures.rows import round_step
 
 if TYPE_CHECKING:
     from adomnia.statistics.contract import Floats
 
 _COVERED = 0.9
 _LARGEST = 2.0  # times what nine tenths need: up to there, the axis is as long as all of them need
-_STEPS = (1, 2, 2.5, 5, 10)
 _PARTS = 4.0  # of an axis, about
 _ROOM = 0.03  # at ends that are not zero
 
@@ -69,14 +69,9 @@ def choose_scale(lower: Floats, upper: Floats, *, from_zero: bool, dates: bool =
 
 
 def _ticks(low: float, high: float) -> tuple[Tick, ...]:
-    step = _round_step((high - low) / _PARTS)
+    step = round_step((high - low) / _PARTS)
     places = range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)
     return tuple(Tick((place * step - low) / (high - low), show_short(place * step), place == 0) for place in places)
-
-
-def _round_step(step: float) -> float:
-    power = 10.0 ** floor(log10(step))
-    return next(factor * power for factor in _STEPS if factor * power >= step * (1 - 1e-9))
 
 
 def _date_ticks(low: float, high: float) -> tuple[Tick, ...]:

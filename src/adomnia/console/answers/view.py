@@ -18,7 +18,7 @@ from adomnia.session.explanation import Explanation
 
 if TYPE_CHECKING:
     from adomnia.console.answers.copying import Copies
-    from adomnia.console.answers.notes import Thing
+    from adomnia.console.answers.notes import Caveat
     from adomnia.console.answers.table import AnswerTable
     from adomnia.session.answer import Answer
 
@@ -78,7 +78,7 @@ class AnswerView:
     table: AnswerTable | None
     intervals: Intervals
     all_groups: bool
-    things: tuple[Thing, ...]
+    things: tuple[Caveat, ...]
     things_title: str
     chart: Chart | None = None
     chart_first: bool = True

@@ -15,7 +15,7 @@ from adomnia.errors import Refusal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from adomnia.catalog.places import Path as KeyPath
+    from adomnia.catalog.toml_places import Path as KeyPath
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from adomnia.catalog.model import POLICIES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from adomnia.catalog.places import Path as KeyPath
+    from adomnia.catalog.toml_places import Path as KeyPath
 
 _VALUE = re.compile(r"[+-]?[0-9A-Za-z][0-9A-Za-z+\-.:_]*")
 _SEPARATED = re.compile(r"-?\d{1,3}(,\d{3})+(\.\d+)?")

@@ -10,7 +10,7 @@ from adomnia.console.catalog.fields import KEYS, EditorField, FormKey, list_colu
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from adomnia.catalog.places import Path as KeyPath
+    from adomnia.catalog.toml_places import Path as KeyPath
 
 TEXT = "text"
 _DATASET = ("version", "minimum_frequency", "vacuous_answers")

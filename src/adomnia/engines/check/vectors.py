@@ -46,7 +46,7 @@ def derive_joint_sensitivity(nodes: list[exp.Expr], row: Row, most_rows: int) ->
     """How far one row moves CAST(constant * SUM(polynomial) + ... AS ...), all of them together."""
     polynomials = _Polynomials(row)
     absent = len(nodes) > 1 and _is_of_absent(nodes[-1])
-    present = polynomials.reach(
+    present = polynomials.largest_move(
         [polynomials.read_output(node, most_rows) for node in (nodes[:-1] if absent else nodes)]
     )
     # A row has the value or has it not: it moves all entries but the last, or the last alone.
@@ -177,7 +177,7 @@ class _Polynomials:
             self.grids.append(grid(node, self.row))
         return self.places[name]
 
-    def reach(self, polynomials: list[dict[_Product, int]]) -> Sensitivity:
+    def largest_move(self, polynomials: list[dict[_Product, int]]) -> Sensitivity:
         """The worst control point in every norm; at least 1, because no noise hides nothing."""
         whole, points = self._control_points(polynomials)
         return Sensitivity(

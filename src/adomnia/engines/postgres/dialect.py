@@ -4,8 +4,7 @@
 from collections.abc import Mapping, Sequence
 
 from adomnia.engines.dialect import Dialect, IndexWords, IntegerType, SourceTypes, Types, text_literal
-from adomnia.engines.postgres.aggregates import AGGREGATE_READINGS, AGGREGATES
-from adomnia.engines.postgres.functions import FUNCTIONS, RAISES, READINGS, REASONS
+from adomnia.engines.postgres.functions import AGGREGATE_READINGS, AGGREGATES, FUNCTIONS, RAISES, READINGS, REASONS
 from adomnia.engines.postgres.stored_functions import PREFIX
 
 ORDER_SETTING = "adomnia.order"  # holds the key of the order while the index is built

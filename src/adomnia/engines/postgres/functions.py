@@ -1,13 +1,15 @@
-"""The scalar functions in PostgreSQL's SQL: mostly functions of our own, each of which is read as DuckDB's.
+"""The functions in PostgreSQL's SQL, mostly functions of our own, each of which is read as DuckDB's.
 
-What raises on a row, or gives another value than DuckDB, is not written anywhere in a statement.
+What raises on a row, or gives another value than DuckDB, is not written anywhere in a statement. Sums of one person's
+rows are exact in NUMERIC. As a double, a wide integer is what DuckDB makes of one: beyond 64 bits that is not always
+the nearest. No row makes any of these fail.
 """
 
 import re
 
 from adomnia.engines.dialect import Spelling
 from adomnia.engines.duckdb_dialect import DUCKDB
-from adomnia.engines.postgres.stored_functions import ONCE, PREFIX
+from adomnia.engines.postgres.stored_functions import ONCE, PREFIX, StoredFunction
 from adomnia.privacy.kinds import LONGEST_TEXT
 from adomnia.privacy.wall_time import FIRST_SECOND, LAST_SECOND
 
@@ -33,6 +35,50 @@ _WRITTEN = {"number as text": "write_number", "boolean as text": "write_boolean"
 _WRITTEN |= {"format": "format"}
 _PLACES = {**dict.fromkeys(("+", "-", "*", "/", "mod", "power", "like", "ends_with", "contains", "matches"), 2)}
 _PLACES |= {**dict.fromkeys(("right", "days between", "shift", "shift months", "format"), 2), "substring": 3}
+
+_MEDIAN = f"{PREFIX}median(ARRAY_AGG({{0}} ORDER BY {{0}}))"
+_CHOSEN = "(ARRAY_AGG({{1}} ORDER BY {{0}}{0}, {{1}}{0}) FILTER (WHERE {{0}} IS NOT NULL AND {{1}} IS NOT NULL))[1]"
+_LEAST, _GREATEST = _CHOSEN.format(""), _CHOSEN.format(" DESC")
+
+AGGREGATES: dict[str, Spelling] = {
+    "median": _MEDIAN.format,
+    # In words of their own: of public rows, BOOL_AND and BOOL_OR stand for themselves.
+    "least boolean": "EVERY({0})".format,
+    "greatest boolean": "(NOT EVERY(NOT {0}))".format,
+    # The value {1} where {0} is least or greatest: equal ones are told apart by the value, never by their place.
+    "value of least": _LEAST.format,
+    "value of greatest": _GREATEST.format,
+    "wide as double": f"{PREFIX}double({{0}})".format,
+}
+AGGREGATE_READINGS: dict[str, str] = {
+    _MEDIAN: "MEDIAN({0})",
+    "EVERY({0})": "MIN({0})",
+    "(NOT EVERY(NOT {0}))": "MAX({0})",
+    _LEAST: "ARG_MIN(CASE WHEN {0} IS NULL THEN NULL ELSE {1} END, ROW({0}, {1}))",
+    _GREATEST: "ARG_MAX(CASE WHEN {0} IS NULL THEN NULL ELSE {1} END, ROW({0}, {1}))",
+    f"{PREFIX}double({{0}})": "CAST({0} AS DOUBLE)",
+}
+
+# Of numbers in their order, behind which come the missing ones. Half of each of the two in the middle, added up.
+_MIDDLE = """
+DECLARE n int := cardinality(array_remove(a, NULL));
+BEGIN
+  IF n % 2 = 1 THEN RETURN a[n / 2 + 1]; END IF;
+  RETURN {schema}.ao_add_once({schema}.ao_multiply_once(a[n / 2], 0.5), {schema}.ao_multiply_once(a[n / 2 + 1], 0.5));
+END"""
+_WIDE = f"{2**64}::numeric"
+_WIDE_AS_DOUBLE = f"""
+DECLARE upper numeric := div(a, {_WIDE}); lower numeric := a - div(a, {_WIDE}) * {_WIDE};
+BEGIN
+  IF abs(a) <= {2**53} THEN RETURN a::float8; END IF;
+  IF lower < 0 THEN upper := upper - 1; lower := lower + {_WIDE}; END IF;
+  IF upper = -1 THEN RETURN -(({_WIDE} - 1 - lower)::float8) - 1; END IF;
+  RETURN lower::float8 + upper::float8 * {_WIDE}::float8;
+END"""
+OWN_AGGREGATES = (
+    StoredFunction("median", "a float8[]", "float8", _MIDDLE, block=True),
+    StoredFunction("double", "a numeric", "float8", _WIDE_AS_DOUBLE, block=True),
+)
 
 
 def _call(own: str, places: int) -> str:
@@ -122,3 +168,6 @@ REMARKS: dict[str, str] = dict.fromkeys(
 RAISES = frozenset({"Add", "Sub", "Mul", "Div", "IntDiv", "Mod", "Pow", "Exp", "Ln", "Log", "Sqrt", "Round"})
 RAISES |= {"Like", "RegexpLike", "RegexpExtract", "TimeToStr", "TimestampTrunc"}
 """Nodes that a row can make fail, or that mean something else in PostgreSQL, unless they are read from a phrase."""
+
+
+"""The functions of our own that they call."""

@@ -12,7 +12,7 @@ from functools import lru_cache
 from math import inf, nextafter
 
 from adomnia.engines.duckdb_dialect import list_case_pairs
-from adomnia.engines.postgres.aggregates import OWN_AGGREGATES
+from adomnia.engines.postgres.functions import OWN_AGGREGATES
 from adomnia.engines.postgres.stored_functions import ARITHMETIC, ONCE, PLACES, StoredFunction, double
 from adomnia.privacy.kinds import LONGEST_TEXT
 from adomnia.privacy.wall_time import FIRST_SECOND, LAST_SECOND

@@ -23,12 +23,11 @@ from adomnia.engines.limits import PUBLIC_BYTES, PUBLIC_SECONDS, USUAL, Limits
 from adomnia.engines.render import render, render_rows
 from adomnia.engines.sources.facts import check_header, count_readings, find_facts, read_header, read_texts
 from adomnia.engines.sources.state import POINTER, State, find_place, fresh_key
-from adomnia.engines.spark.addresses import is_this_machine
 from adomnia.engines.spark.building import ParquetBuilder
 from adomnia.engines.spark.dialect import SPARK
 from adomnia.engines.spark.lake_tables import fingerprint
 from adomnia.engines.spark.running import SparkStatements
-from adomnia.engines.spark.session import LOCAL, PinnedSession, ScratchFolder, open_session
+from adomnia.engines.spark.session import LOCAL, PinnedSession, ScratchFolder, is_this_machine, open_session
 from adomnia.engines.spark.sources import escape
 from adomnia.errors import AdomniaError, Failure, Refusal, Unavailable
 from adomnia.noise import Integers

@@ -29,8 +29,7 @@ from adomnia.methods.synthesis.choosing import (
 )
 from adomnia.methods.synthesis.graphical.models import Model
 from adomnia.methods.synthesis.graphical.trees import count_cells
-from adomnia.methods.synthesis.noisy_tables import NoisyTables
-from adomnia.methods.synthesis.remainders import Remainder
+from adomnia.methods.synthesis.noisy_tables import NoisyTables, Remainder
 from adomnia.methods.synthesis.synthesis import SIZE, expected_rows, synthesize
 from adomnia.privacy.events import Concentrated, Price, Pure
 from adomnia.privacy.keys import MOST_CELLS

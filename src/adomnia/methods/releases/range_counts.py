@@ -18,7 +18,7 @@ from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, Numb
 from adomnia.methods.synthesis.agreeing import COUNTS
 from adomnia.methods.synthesis.attributes import MISSING, MISSING_VALUES, ReleaseColumn, read_columns
 from adomnia.methods.synthesis.count_errors import estimate_counts
-from adomnia.methods.synthesis.line_workloads import IN_WORDS, WORKLOADS, LineWorkload, WorkloadName
+from adomnia.methods.synthesis.p_identity import IN_WORDS, WORKLOADS, LineWorkload, WorkloadName
 from adomnia.methods.synthesis.strategies import (
     MOST_FITTED,
     STRATEGIES,

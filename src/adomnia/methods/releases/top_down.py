@@ -28,9 +28,9 @@ from adomnia.methods.synthesis.attributes import (
     show_columns,
 )
 from adomnia.methods.synthesis.count_errors import estimate_counts
+from adomnia.methods.synthesis.geography import Geography, read_geography
 from adomnia.methods.synthesis.level_lines import LevelLines, fill_table, list_counts, list_whole
 from adomnia.methods.synthesis.nested_release import LevelTable, NestedRelease
-from adomnia.methods.synthesis.places import Geography, read_geography
 from adomnia.methods.synthesis.strategies import norm_of
 from adomnia.privacy.events import Price
 from adomnia.privacy.queries import Query

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.methods.synthesis.attributes import MISSING
+from adomnia.methods.synthesis.geography import Geography
 from adomnia.methods.synthesis.nested_release import NestedRelease
-from adomnia.methods.synthesis.places import Geography
 from adomnia.privacy.keys import Label
 from adomnia.statistics.contract import Floats
 from adomnia.statistics.products import Attribute, Places

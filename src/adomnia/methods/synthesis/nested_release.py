@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.methods.synthesis.places import Geography
+from adomnia.methods.synthesis.geography import Geography
 from adomnia.statistics.contract import Floats
 from adomnia.statistics.products import Places
 

@@ -16,8 +16,7 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.methods.synthesis.line_workloads import LineWorkload
-from adomnia.methods.synthesis.p_identity import Norm, fit_sums, measure_lengths
+from adomnia.methods.synthesis.p_identity import LineWorkload, Norm, fit_sums, measure_lengths
 from adomnia.privacy.events import Price, Pure
 from adomnia.privacy.transforms.matrices import Combination, Matrix
 from adomnia.statistics.contract import Floats

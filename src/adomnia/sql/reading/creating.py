@@ -1,7 +1,5 @@
 """`CREATE TABLE releases.NAME AS SELECT ...`: the one thing that may be created. All else of the kind is refused."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from itertools import islice

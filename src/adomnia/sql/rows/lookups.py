@@ -28,7 +28,7 @@ from adomnia.privacy.scans import NonNull, Rows
 from adomnia.sql.reading.parse import check_clauses
 from adomnia.sql.reading.refusals import refusal, refusal_of_node
 from adomnia.sql.rows.derived import Side, filter_rows, free_label, is_person, refuse_slow
-from adomnia.sql.rows.own import OwnValues, fill_count, find_aggregates
+from adomnia.sql.rows.own_rows import OwnValues, fill_count, find_aggregates
 from adomnia.sql.rows.pairs import pair_rows
 from adomnia.sql.rows.public_values import PublicValues
 from adomnia.sql.values.building import build, read_dates

@@ -14,7 +14,7 @@ from adomnia.sql.reading.refusals import refusal, refusal_of_name, refusal_of_no
 from adomnia.sql.rows.blocks_of_people import read_blocks
 from adomnia.sql.rows.derived import Derived, filter_rows, is_person, qualify, refuse_missing, refuse_slow
 from adomnia.sql.rows.lookups import Lookups, find_subqueries, make_values
-from adomnia.sql.rows.own import OwnValues, find_aggregates
+from adomnia.sql.rows.own_rows import OwnValues, find_aggregates
 from adomnia.sql.values.conditions import size
 from adomnia.sql.values.group_keys import refuse_grouping_sets, resolve_key
 from adomnia.sql.values.scalars import read_expression

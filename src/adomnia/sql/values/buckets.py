@@ -10,8 +10,7 @@ from adomnia.privacy.kinds import Boolean, Day, Moment, Text
 from adomnia.privacy.relations import Relation, Where
 from adomnia.privacy.wall_time import count_seconds
 from adomnia.sql.values.date_functions import SECONDS, count_days, count_moment_seconds
-from adomnia.sql.values.possible_texts import list_texts, number_texts
-from adomnia.sql.values.whole_numbers import find_whole_numbers
+from adomnia.sql.values.possible_texts import find_whole_numbers, list_texts, number_texts
 
 MOST_LISTED = 1_000
 

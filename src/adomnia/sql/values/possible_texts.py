@@ -8,15 +8,15 @@ from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 from fractions import Fraction
 from itertools import product
-from math import prod
+from math import gcd, prod
 from typing import Any, TypeAlias
 
 from adomnia.engines.render.numbers import nearest_double
 from adomnia.engines.render.scalars import matches
+from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Column, Expression, Literal, call, number, text
 from adomnia.privacy.kinds import LONGEST_TEXT, Boolean, Day, Quantity, Text
 from adomnia.sql.values.date_formats import rank_days, write_date
-from adomnia.sql.values.whole_numbers import find_whole_numbers
 from adomnia.work import spend
 
 MOST_COMBINED = 100_000  # values of all that an expression is made of, times each other
@@ -28,6 +28,7 @@ _UNCASED = (range(0x3040, 0xA4D0), range(0xAC00, 0xD7A4))  # of East Asia, witho
 
 Values: TypeAlias = tuple[Any, ...]
 Computed: TypeAlias = Callable[[Values], Any]
+_EXACT = 2**53  # up to here every integer is a double, hence a value of its own
 
 
 class UnknownTextError(ValueError):
@@ -226,3 +227,28 @@ COMPUTED: dict[str, Callable[..., Any]] = {
     "boolean as text": _known(lambda value: "true" if value else "false"),
     "date as text": _known(date.isoformat),
 }
+
+
+def find_whole_numbers(value: Expression, most: int) -> Numbers | None:
+    """Whole numbers between bounds, in the largest steps that all of them are multiples of, if there are few enough."""
+    match value.kind:
+        case Quantity(lower=Fraction() as lower, upper=Fraction() as upper, whole=True):
+            step = _stride(value) or 1
+            first, last = lower // step, -(-upper // step)
+            near = max(-lower, upper) <= _EXACT
+            return Numbers(first * step, last * step, step) if near and last - first < most else None
+    return None
+
+
+def _stride(value: Expression) -> int:
+    """A number that divides every value of an expression; 0 divides only 0."""
+    match value:
+        case Literal(value=Fraction(numerator=constant, denominator=1)):
+            return abs(constant)
+        case Call(function="+" | "-", arguments=(left, right)):
+            return gcd(_stride(left), _stride(right))
+        case Call(function="*", arguments=(left, right)):
+            return _stride(left) * _stride(right)
+        case Call(function="negative", arguments=(inner,)):
+            return _stride(inner)
+    return 1

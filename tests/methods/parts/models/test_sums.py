@@ -111,13 +111,13 @@ def test_boxes_hold_all_products_of_two():
 
 
 def test_corners_cost_as_much_as_one_sum():
-    from adomnia.privacy.polynomials import reach
+    from adomnia.privacy.polynomials import largest_move
 
     widths = [100, 7, 30]
     corners = Corners((), (0, 1, 2), 1)
-    assert reach(corners.entries(widths), widths).l1 == corners.size(widths) == 100 * 7 * 30
+    assert largest_move(corners.entries(widths), widths).l1 == corners.size(widths) == 100 * 7 * 30
     single = ProductSum((), (1, 2, 0), 1)
-    assert reach(single.entries([100, 7]), [100, 7]).l1 == single.size(widths) == 100 * 49
+    assert largest_move(single.entries([100, 7]), [100, 7]).l1 == single.size(widths) == 100 * 49
 
 
 def test_too_many_cells_are_refused():

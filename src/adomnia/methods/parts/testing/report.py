@@ -48,6 +48,8 @@ NOISY_ROWS = define_note("noisy_rows_in_test", "The number of rows is not public
 NONE = "none"
 P_VALUE = "p_value"
 
+_METHOD = "noisy sums, and simulations of the null hypothesis"
+
 
 def returns(estimate: str, term: str = "what the estimate is of") -> Mapping[str, str]:
     """The columns of a test and what they mean."""
@@ -67,7 +69,6 @@ def tabulate_test(  # noqa: PLR0913 - the columns of a table
     p_value: Callable[[], float],
     *,
     notes: tuple[Note, ...] = (),
-    method: str = "noisy sums, and simulations of the null hypothesis",
 ) -> ResultTable:
     """One row of the test, then rows of whatever else was estimated, which is not tested."""
     others, held = (None,) * (len(terms) - 1), np.asarray(values, dtype=np.float64)
@@ -77,7 +78,7 @@ def tabulate_test(  # noqa: PLR0913 - the columns of a table
 
     return ResultTable(
         labels={"term": tuple(terms)},
-        estimates={"estimate": Estimate(held, lambda *asked: _hold(held, interval(*asked)), method)},
+        estimates={"estimate": Estimate(held, lambda *asked: _hold(held, interval(*asked)), _METHOD)},
         notes=(ABOUT_POPULATION, *notes, SIMULATED, NOISY_ROWS),
         figure={"kind": "points", "x": "term", "y": "estimate"},
         facts={"statistic": first(statistic), "p_value": first(p_value)},

@@ -25,7 +25,7 @@ from adomnia.privacy.scans import (
 )
 from adomnia.sql.lower import lower
 from adomnia.sql.reading.parse import parse
-from adomnia.sql.rows.own import find_aggregates
+from adomnia.sql.rows.own_rows import find_aggregates
 from sql.hospital import HOSPITAL, VISITS
 
 COST = VISITS.column("cost")

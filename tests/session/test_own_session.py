@@ -20,7 +20,7 @@ import adomnia
 from adomnia.engines.duckdb import DuckDB
 from adomnia.errors import Refusal
 from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
-from adomnia.session import own, progress
+from adomnia.session import own_tables, progress
 from adomnia.session.conversions import convert
 from adomnia.session.frames import read_frame
 from adomnia.session.progress import ProgressLine
@@ -371,7 +371,7 @@ def test_the_folder_for_what_does_not_fit_into_memory_is_private_and_goes_with_t
     assert not folders()
     session = house()
     assert len(folders()) == 1
-    own._remove_folder(str(folders().pop()), -1)  # of another process
+    own_tables.remove_folder(str(folders().pop()), -1)  # of another process
     assert len(folders()) == 1
     del session
     assert not folders()

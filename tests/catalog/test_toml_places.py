@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adomnia.catalog.places import find_spans, places
+from adomnia.catalog.toml_places import find_places, find_spans
 from catalog.catalogs import CLINIC
 from kit import hospital
 
@@ -43,7 +43,7 @@ from kit import hospital
 )
 def test_a_key_is_found_where_it_stands(text, path, place):
     tomllib.loads(text)
-    assert places(text)[path] == place
+    assert find_places(text)[path] == place
 
 
 def paths_of(content, path=()):
@@ -54,7 +54,7 @@ def paths_of(content, path=()):
 
 
 def test_every_key_of_a_catalog_is_found():
-    assert set(paths_of(tomllib.loads(CLINIC))) == set(places(CLINIC))
+    assert set(paths_of(tomllib.loads(CLINIC))) == set(find_places(CLINIC))
 
 
 names = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), max_size=8)
@@ -97,8 +97,8 @@ def under_headings(content, path=()):
 @given(content=contents)
 def test_every_key_of_every_text_is_found_and_no_other(style, content):
     text = style(content)
-    assert set(paths_of(tomllib.loads(text))) == set(places(text)) == set(paths_of(content))
-    for path, (line, column) in places(text).items():
+    assert set(paths_of(tomllib.loads(text))) == set(find_places(text)) == set(paths_of(content))
+    for path, (line, column) in find_places(text).items():
         rest = text.split("\n")[line - 1][column - 1 :]
         assert rest.startswith((f"{quoted(path[-1])} = ", f"{'.'.join(map(quoted, path))}]"))
 

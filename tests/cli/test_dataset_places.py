@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from adomnia.cli.places import Place, check_encryption, read_token, split_address
+from adomnia.cli.dataset_places import Place, check_encryption, read_token, split_address
 from adomnia.errors import Refusal
 
 

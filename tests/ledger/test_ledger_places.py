@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adomnia.ledger.places import FilePlace, MemoryPlace, find_lasting_place, find_place
+from adomnia.ledger.ledger_places import FilePlace, MemoryPlace, find_lasting_place, find_place
 from ledger.references import answered, opened
 
 

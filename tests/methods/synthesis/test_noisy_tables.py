@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adomnia.methods.synthesis.remainders import Remainder
+from adomnia.methods.synthesis.noisy_tables import Remainder
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.queries import Query
 from adomnia.privacy.scans import Rows

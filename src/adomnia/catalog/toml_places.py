@@ -1,7 +1,5 @@
 """Finds where keys, values and headings stand in a TOML text, which the standard parser does not tell."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from bisect import bisect_right
@@ -53,10 +51,10 @@ class _Token(NamedTuple):
         return self.start + len(self.text)
 
 
-def places(text: str) -> dict[Path, Place]:
+def find_places(text: str) -> dict[Path, Place]:
     r"""Line and column of every key, counted from 1. The text must be valid TOML with plain line ends.
 
-    >>> places("[budget]\nepsilon = 1")["budget", "epsilon"]
+    >>> find_places("[budget]\nepsilon = 1")["budget", "epsilon"]
     (2, 1)
     """
     starts = [0, *(end.end() for end in re.finditer("\n", text))]  # of lines

@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 import weakref
-from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
-from adomnia.engines.limits import NO_MEMORY, USUAL
 from adomnia.engines.registry import load_engine
-from adomnia.errors import Refusal, Unavailable
-from adomnia.messages.references import Reference, Setting
-from adomnia.noise import SystemBits
+from adomnia.errors import Refusal
 from adomnia.options import CONFIDENCE
 from adomnia.privacy.events import Pure
 from adomnia.privacy.filters import Budget
 from adomnia.session import mock
 from adomnia.session.block_programs import BlockProgram, answer_program, choose_grid, find_person
-from adomnia.session.curator import MEMORY, Curator, open_ledger, open_mock
+from adomnia.session.curator import MEMORY, Curator, open_mock
 from adomnia.session.declared import Declared
+from adomnia.session.own_tables import open_tables, refuse_in_python, remove_folder
 from adomnia.session.programs import check_platform
-from adomnia.session.progress import ProgressLine
-from adomnia.session.protect import OWNER, fingerprint, protect_tables
+from adomnia.session.protect import OWNER, protect_tables
 from adomnia.session.session import LocalSession
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     import pyarrow as pa
@@ -56,23 +50,23 @@ class OwnSession(LocalSession):
         self._public, self._opened, self._read = public, opened, read
 
     def sql(self, text: str, **options: Any) -> Answer:  # noqa: ANN401 - as of any session
-        with _refuse_in_python():
+        with refuse_in_python():
             return super().sql(text, **options)
 
     def batch(self, questions: Any, **options: Any) -> list[Answer]:  # noqa: ANN401 - as of any session
-        with _refuse_in_python():
+        with refuse_in_python():
             return super().batch(questions, **options)
 
     def price(self, text: Any, **options: Any) -> Quote:  # noqa: ANN401 - as of any session
-        with _refuse_in_python():
+        with refuse_in_python():
             return super().price(text, **options)
 
     def explain(self, text: str, **options: Any) -> Explanation:  # noqa: ANN401 - as of any session
-        with _refuse_in_python():
+        with refuse_in_python():
             return super().explain(text, **options)
 
     def release(self, name: str, text: str, **options: Any) -> AskableRelease:  # noqa: ANN401 - as of any session
-        with _refuse_in_python():
+        with refuse_in_python():
             return super().release(name, text, **options)
 
     def sample_and_aggregate(  # noqa: PLR0913 - what is computed and paid has to be said
@@ -95,17 +89,17 @@ class OwnSession(LocalSession):
         sandbox, and a function can read anything that this process can. Every call is paid for; none is replayed. A
         function that makes no number of a few made-up rows is refused before it is paid, unless it is wanted `anyway`.
         """
-        with _refuse_in_python():
+        with refuse_in_python():
             grid = choose_grid(bounds, aggregate)
             program = BlockProgram(function, blocks, grid, aggregate, Pure(epsilon), time_limit_seconds)
-            table, _ = find_person(self._curator.catalog)
+            table, _ = find_person(self._dataset.catalog)
             check_platform()
             if not anyway:
-                program.try_out(mock.frames(self._curator.catalog)[table].slice(0, _MADE_UP))
-            return answer_program(program, self._curator.dataset.kernel, self._read()[table], confidence)
+                program.try_out(mock.frames(self._dataset.catalog)[table].slice(0, _MADE_UP))
+            return answer_program(program, self._dataset.kernel, self._read()[table], confidence)
 
     def mock(self) -> OwnSession:
-        opened, catalog = ExitStack(), self._curator.catalog
+        opened, catalog = ExitStack(), self._dataset.catalog
         curator = opened.enter_context(open_mock(catalog, self._public))
         return OwnSession(curator, self._public, opened, lambda: mock.frames(catalog))
 
@@ -153,23 +147,11 @@ def protect(  # noqa: PLR0913 - what is declared has to be said
     """
     budget = Budget(epsilon, delta, approximate=delta != 0)
     declared = Declared(unit, budget, rows_per_person, bounds or {}, categories or {}, columns, links or {})
-    engine = load_engine()
-    protected = protect_tables(data, public or {}, declared, engine.find_facts)
-    catalog = protected.catalog
-    if ledger != MEMORY:
-        catalog = replace(catalog, version=fingerprint(protected.frames))
-    room = "" if spill == MEMORY else _make_folder(spill)
-    with ExitStack() as opened, ProgressLine() as progress:  # closed again if what follows fails
-        opened.callback(_remove_folder, room, os.getpid())
-        with _explain_memory(room):
-            loaded = engine.load(catalog, protected.frames, progress, spill=room)
-        opened.callback(loaded.close)
-        with _refuse_in_python():
-            accounts = opened.enter_context(open_ledger(catalog, ledger))
-        curator = Curator.open(catalog, loaded, accounts, SystemBits(), progress)
-        known = {name: protected.frames[name] for name in public or {}}
-        session = OwnSession(curator, known, opened.pop_all(), partial(_read_again, data, public or {}, declared))
-    weakref.finalize(session, _remove_folder, room, os.getpid())  # of a session that nobody closes
+    own = open_tables(data, public or {}, declared, ledger, spill)
+    known = {name: own.frames[name] for name in public or {}}
+    read_again = partial(_read_again, data, public or {}, declared)
+    session = OwnSession(Curator(own.dataset), known, own.opened, read_again)
+    weakref.finalize(session, remove_folder, own.room, os.getpid())  # of a session that nobody closes
     return session
 
 
@@ -181,46 +163,3 @@ def _read_again(data: object, public: Mapping[str, object], declared: Declared) 
         why, fix = "can be read once alone, and the index has read it", "pass a table: reader.read_all()"
         raise Refusal("The reader", why, fix, code="bad_table")
     return protect_tables(data, public, declared, load_engine().find_facts).frames
-
-
-def _make_folder(spill: str | Path | None) -> str:
-    """A folder for what does not fit into memory; nobody else may read it."""
-    try:
-        return tempfile.mkdtemp(prefix="adomnia-", dir=spill)
-    except OSError:
-        why, fix = "is not a folder that can be written", "name one that is there, with room for the rows"
-        raise Refusal(f"spill={str(spill)!r}", why, fix, code="bad_spill") from None
-
-
-@contextmanager
-def _explain_memory(room: str) -> Iterator[None]:
-    """Say what helps where tables do not fit."""
-    try:
-        yield
-    except Unavailable as fault:
-        if fault.code != NO_MEMORY:
-            raise
-        why = f"does not fit into the {USUAL.memory} of memory that the engine takes"
-        why += ", nor into the folder for what does not fit" if room else ", and nothing may be written to disk"
-        fix = "pass spill=FOLDER on a disk with room: rows are written there, unencrypted, until the session is closed"
-        raise Refusal("The index of these tables", why, f"{fix}; or fewer columns=[...]", code=NO_MEMORY) from None
-
-
-def _remove_folder(folder: str, owner: int) -> None:
-    """Remove a folder in the process that made it: one that was forked from it has the same clean-up to do."""
-    if folder and os.getpid() == owner:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextmanager
-def _refuse_in_python() -> Iterator[None]:
-    try:
-        yield
-    except Refusal as refusal:
-        fix = refusal.fix.replace_references(_pass_to_protect)
-        raise Refusal(refusal.what, refusal.why, fix, refusal.position, code=refusal.code) from None
-
-
-def _pass_to_protect(named: Reference) -> Reference:
-    """What stands in a catalog is an argument of `protect` here."""
-    return replace(named, in_catalog=False) if isinstance(named, Setting) else named

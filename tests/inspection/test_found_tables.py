@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from adomnia.catalog.document_keys import NAME
 from adomnia.catalog.model import RESERVED
-from adomnia.inspection.names import guess_type, numbers_rows, propose_names
+from adomnia.inspection.found_tables import guess_type, numbers_rows, propose_names
 
 
 @given(header=st.lists(st.text(max_size=80)))

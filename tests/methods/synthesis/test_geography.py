@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adomnia.methods.contract import BadArgument
-from adomnia.methods.synthesis.places import Geography, read_geography
+from adomnia.methods.synthesis.geography import Geography, read_geography
 from adomnia.statistics.products import Attribute
 
 REGION = Attribute("region", ("south", "west", None))

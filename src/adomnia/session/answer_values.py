@@ -1,0 +1,111 @@
+"""What an answer holds: its columns, with intervals around what was measured, and what it cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adomnia.plans.columns import Cell, KeyColumn, ValueColumn, name_ends, read_dates
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from adomnia.ledger.requests import Receipt
+    from adomnia.messages.notes import Note
+    from adomnia.plans.drafts import Cap
+    from adomnia.privacy.events import Event
+    from adomnia.privacy.filters import Left
+    from adomnia.statistics.contract import Estimate, Floats
+    from adomnia.statistics.products import Product
+
+
+@dataclass(frozen=True)
+class AnswerValues:
+    """The columns of an answer, the cells of them that are its rows, and all that is said about them."""
+
+    columns: tuple[KeyColumn | ValueColumn, ...]
+    rows: NDArray[np.intp]
+    confidence: float
+    receipt: Receipt | None
+    replayed: bool
+    left: Left
+    caps: tuple[Cap, ...] = ()
+    notes: tuple[Note, ...] = ()
+    figure: Mapping[str, Any] = field(default_factory=dict)
+    model: Mapping[str, Any] = field(default_factory=dict)
+    product: Product | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def cost(self) -> Event | None:
+        """What this answer cost, None if nothing; a replayed one says what was paid the first time."""
+        return None if self.receipt is None else self.receipt.event
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, name: str) -> list[Cell]:
+        """One column, as a list."""
+        column = self._column(name)
+        if isinstance(column, KeyColumn):
+            return [column.values[row] for row in self.rows]
+        return _plain(column.estimate.values.ravel()[self.rows], column.estimate)
+
+    def interval(self, name: str, confidence: float | None = None, together: bool = False) -> list[tuple[Any, Any]]:
+        """Lower and upper ends around each value of a column; `together`: all of its cells covered at once.
+
+        They are numbers, and dates around dates.
+        """
+        column = self._column(name)
+        if isinstance(column, KeyColumn):
+            raise TypeError(f"Answer interval needs a measured column, got the key {name}.")
+        lower, upper = self._bounds(column, self.confidence if confidence is None else confidence, together)
+        if column.estimate.dates:
+            return list(zip(read_dates(lower), read_dates(upper), strict=True))
+        return list(zip(lower.tolist(), upper.tolist(), strict=True))
+
+    def records(self) -> list[dict[str, Cell | None]]:
+        """The answer as one dictionary a row, with `name_lower` and `name_upper` beside each measured value.
+
+        Both are None where the interval is unbounded; arrays and tables have infinity there.
+        """
+        table = {name: list(map(_finite, values)) for name, values in self._table().items()}
+        return [{name: values[row] for name, values in table.items()} for row in range(len(self))]
+
+    def _column(self, name: str) -> KeyColumn | ValueColumn:
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(f"Answer has no column {name}; it has {', '.join(column.name for column in self.columns)}.")
+
+    def _bounds(self, column: ValueColumn, confidence: float, together: bool) -> tuple[Floats, Floats]:
+        return column.bounds(self.rows, confidence, together)
+
+    def _table(self) -> dict[str, list[Cell]]:
+        table: dict[str, list[Cell]] = {}
+        names = name_ends(self.columns)
+        for column in self.columns:
+            table[column.name] = self[column.name]
+            if isinstance(column, ValueColumn):
+                bounds = self._bounds(column, self.confidence, together=False)
+                for name, ends in zip(names[column.name], bounds, strict=True):
+                    table[name] = _plain(ends, column.estimate)
+        return table
+
+
+def _plain(values: Floats, estimate: Estimate) -> list[Any]:
+    if estimate.dates:
+        return read_dates(values)
+    # From 2^53 on a double may have been rounded, and from 2^63 on no column of integers could hold it.
+    null = np.isnan(values)
+    exact = estimate.whole and bool((abs(values[~null]) < 2**53).all())
+    plain = np.where(null, 0, values).astype(np.int64).tolist() if exact else values.tolist()
+    return [None if none else value for value, none in zip(plain, null, strict=True)] if null.any() else plain
+
+
+def _finite(value: Cell) -> Cell | None:
+    return None if isinstance(value, float) and not isfinite(value) else value
