@@ -137,9 +137,9 @@ def examine_text(text: str, folder: Path, known: KnownSources | None = None) -> 
 def parse_toml(text: str) -> dict[str, Any]:
     """The content of a text, or a refusal at the line that is not TOML, or whose path would be read for hours."""
     if deep := _DEEP.search(text):
-        place = text.count("\n", 0, deep.start()) + 1, deep.start() - text.rfind("\n", 0, deep.start())
+        at = text.count("\n", 0, deep.start()) + 1, deep.start() - text.rfind("\n", 0, deep.start())
         fix = "correct that line; docs/catalog.md shows how every key is written"
-        raise Refusal(FILE, "has a key of more than twenty parts", fix, place)
+        raise Refusal(FILE, "has a key of more than twenty parts", fix, at)
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # the parser lets the limits of Python's own show through
