@@ -92,27 +92,7 @@ STATED = re.compile(r"\| `([a-z]+)` \| ([\d,]+) \|")
 WRITERS = ("engines.render", "engines.check", "plans.descriptions", "plans.words", "explaining.plan_sentences")
 # Who still asks it elsewhere: none is added, and one that asks no more is taken off.
 ASKING = {
-    "mechanisms.propose_test_release",
-    "methods.likelihood.mle",
-    "methods.robust.ptr_median",
     "methods.simulation",
-    "methods.testing.correlation_test",
-    "plans.missing",
-    "pricing.caps",
-    "pricing.quotes",
-    "pricing.vacuity",
-    "releases.covering",
-    "releases.selection",
-    "sql.rows.own_rows",
-    "sql.values.population",
-    "statistics.clipped",
-    "statistics.count",
-    "statistics.covariance",
-    "statistics.joint",
-    "statistics.mean",
-    "statistics.moments",
-    "statistics.presence",
-    "statistics.rewrites",
 }
 
 # Who names an engine above all of them, and is not about where questions run.
@@ -182,7 +162,7 @@ CONSOLE_HOLDS = {
     "adomnia.session.askable",
     "adomnia.session.contract",
     "adomnia.session.recalled",
-    "adomnia.sql.methods.call_parts",
+    "adomnia.sql.methods.call_texts",
     "adomnia.sql.reading.refusals",
     "adomnia.statistics.contract",
     "adomnia.statistics.products",
@@ -773,7 +753,7 @@ def test_nobody_asks_of_which_class_a_noise_is():
 )
 def test_who_asks_is_found(source):
     assert noise_faults("adomnia.statistics.mean", source)
-    assert noise_faults("adomnia.distributions.sums", source) == []
+    assert noise_faults("adomnia.distributions.combinations", source) == []
 
 
 def test_the_curator_alone_debits_seals_and_reads_private_rows():

@@ -7,7 +7,6 @@ from adomnia.privacy.expressions import Call, Column, Expression, Literal
 from adomnia.privacy.keys import Bucket, Key
 from adomnia.privacy.kinds import Text
 from adomnia.privacy.relations import Named, PerBlock, PerPerson, Relation, Select, Where
-from adomnia.privacy.scans import DistinctValues, NonNull, Rows
 from adomnia.work import spend
 
 _COMPARED = ("=", "<>", "<", "<=", ">", ">=", "like")
@@ -67,7 +66,7 @@ class _Rows:
             case Select(source=source, outputs=outputs):
                 return any(self.may_lack(each.value, source) for each in outputs if each.name == column.name)
             case PerPerson(outputs=outputs) | PerBlock(outputs=outputs):
-                counts = {each.name for each in outputs if isinstance(each.aggregate, Rows | NonNull | DistinctValues)}
+                counts = {each.name for each in outputs if each.aggregate.counts}
                 return column.name not in counts
         return True
 

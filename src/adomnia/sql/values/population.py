@@ -16,10 +16,9 @@ from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import call
 from adomnia.privacy.keys import Key
 from adomnia.privacy.queries import Query
-from adomnia.privacy.scans import NonNull, Rows, Total
+from adomnia.privacy.scans import Rows, Total
 from adomnia.sql.reading.refusals import refusal
 from adomnia.sql.values.aggregates import AGGREGATES
-from adomnia.statistics.centred import plain_total
 from adomnia.statistics.contract import Statistic
 from adomnia.statistics.count import Count
 from adomnia.statistics.mean import Mean
@@ -29,6 +28,7 @@ from adomnia.statistics.population.registry import is_about_population
 from adomnia.statistics.population.share import PopulationShare, is_one_of_two
 from adomnia.statistics.population.variance import PopulationVariance
 from adomnia.statistics.quantile import PlainQuantile, Quantile
+from adomnia.statistics.sum import plain_total
 from adomnia.statistics.variance import Variance
 
 ONE_ROW = "SELECT AVG(x) FROM (SELECT person_id, AVG(amount) AS x FROM visits GROUP BY person_id)"
@@ -128,13 +128,13 @@ def _split_factor(term: Term) -> tuple[Fraction, Term]:
 
 
 def _share_of(counted: Term, many: Term) -> PopulationShare | None:
-    match counted, many:
-        case Count(query=Query(aggregate=NonNull(value=value)) as query), Count(query=Query(aggregate=Rows()) as rows):
-            if query.relation != rows.relation or query.keys != rows.keys:
-                return None
-            there = call("boolean as number", call("not", call("is null", value)))
-            return PopulationShare(replace(query, aggregate=Total(there, Numbers.integers(0, 1))))
-    return None
+    if not isinstance(counted, Count) or not isinstance(many, Count):
+        return None
+    query, value = counted.query, counted.query.aggregate.counted
+    if value is None or replace(query, aggregate=Rows()) != many.query:
+        return None
+    there = call("boolean as number", call("not", call("is null", value)))
+    return PopulationShare(replace(query, aggregate=Total(there, Numbers.integers(0, 1))))
 
 
 def _refusal_of(statistic: Statistic, select: exp.Select) -> Refusal:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adomnia.console.ask.form import AskForm
-from adomnia.console.ask.free_release import find_free_release, without_free_release
+from adomnia.console.ask.price_view import find_free_release, without_free_release
 from adomnia.console.ask.pricing import build_price
 from console.ask.visiting import read_text, sign_in, visiting
 from kit.publishing import published
