@@ -10,9 +10,8 @@ from adomnia.privacy.queries import Query
 from adomnia.privacy.scans import NonNull
 from adomnia.statistics.contract import Estimate, Measured
 from adomnia.statistics.linear import linear
-from adomnia.statistics.one_round import OneRound
+from adomnia.statistics.one_round import OneRound, in_steps
 from adomnia.statistics.presence import part_query, with_value, without_value
-from adomnia.statistics.scaled import in_steps
 
 
 @dataclass(frozen=True)

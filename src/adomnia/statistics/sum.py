@@ -9,9 +9,8 @@ from adomnia.privacy.queries import Query
 from adomnia.statistics.centred import distances_and_values, plain_total
 from adomnia.statistics.contract import Estimate, Measured
 from adomnia.statistics.linear import linear
-from adomnia.statistics.one_round import OneRound
+from adomnia.statistics.one_round import OneRound, in_steps
 from adomnia.statistics.presence import part_query, with_value
-from adomnia.statistics.scaled import in_steps
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from adomnia.errors import Refusal
 from adomnia.explaining.methods import CHAPTERS, list_methods
-from adomnia.methods.registry import METHODS
+from adomnia.methods.registry import METHODS, find_method
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,6 +40,9 @@ def list_chapters(query: str = "") -> tuple[ChapterView, ...]:
 
 def require_method(name: str) -> Method:
     """The method of that name; a Refusal where there is none."""
+    method = find_method(name)
+    if method is not None:
+        return method
     try:
         return METHODS[list_methods().page(name).name]
     except Refusal as cause:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adomnia.console.ask.budget_bar import build_bar
+from adomnia.console.ask.price_view import build_bar
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.filters import Budget, Filter
 
