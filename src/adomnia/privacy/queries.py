@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isqrt, prod
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias, final
 
 from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.keys import AnyKey, Blocks, Key, is_unknown, key_cells, provable_cells
@@ -33,6 +33,7 @@ class Clip:
     counted: bool = False
 
 
+@final
 @hashed_once
 @dataclass(frozen=True)
 class Query:

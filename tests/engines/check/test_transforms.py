@@ -154,6 +154,37 @@ def test_what_is_computed_from_scans_moves_by_what_is_proved_of_these(aggregate,
     assert transform_sensitivity(aggregate, proved) == expected
 
 
+class Louder(Combination):
+    """Whose results move a thousand times as far as those of the class that it extends."""
+
+    def apply(self, exact, largest):
+        return 1000 * super().apply(exact, largest)
+
+
+class Farther(Distances):
+    """The same of scores."""
+
+    def apply(self, exact, largest):
+        return 1000 * super().apply(exact, largest)
+
+
+class Scanned(Louder, Rows):
+    """A scan by name, which is computed from others all the same."""
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "proved"),
+    [
+        (Louder(ONE.blocks), [MOVED]),
+        (Scanned(ONE.blocks), [MOVED]),
+        (Farther(NEAREST.tables, NEAREST.candidates), [MOVED] * 4),
+    ],
+)
+def test_what_extends_a_class_that_is_known_may_compute_anything(aggregate, proved):
+    with pytest.raises(ValueError, match=r"knows no (Louder|Scanned|Farther)"):
+        transform_sensitivity(aggregate, proved)
+
+
 @pytest.mark.parametrize(
     ("aggregate", "proved"),
     [

@@ -32,20 +32,22 @@ Proved: TypeAlias = Sensitivity | tuple[range, ...]
 
 
 def transform_sensitivity(aggregate: Scan | Transform, inner: Sequence[Proved]) -> Sensitivity:
-    """Of what is computed from scans, of each of which that is proved; of a scan as it is."""
+    """Of what is computed from scans, of each of which that is proved; of a scan as it is.
+
+    Only by the classes that are known here: whatever extends one of them may compute anything.
+    """
     moved = [each for each in inner if isinstance(each, Sensitivity)]
     if isinstance(aggregate, BlockEstimates) and not moved:
         return estimate_sensitivity(aggregate)
     if len(moved) == len(inner):
-        match aggregate:
-            case Combination():
-                (counts,) = moved
-                return combine_sensitivity(counts, aggregate)
-            case Distances():
-                return distance_sensitivity(moved, aggregate)
-            case Scan():
-                (own,) = moved
-                return own
+        if type(aggregate) is Combination:
+            (counts,) = moved
+            return combine_sensitivity(counts, aggregate)
+        if type(aggregate) is Distances:
+            return distance_sensitivity(moved, aggregate)
+        if not isinstance(aggregate, Transform):
+            (own,) = moved
+            return own
     raise ValueError(f"transform_sensitivity knows no {type(aggregate).__name__} of what is proved.")
 
 
