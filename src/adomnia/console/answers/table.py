@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite, isnan
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from adomnia.console.answers.cells import SAYS_NOTHING, Cell, name_key, show_measured, show_public
+from adomnia.console.answers.digits import find_places, show_all, show_fact, show_key, show_number
 from adomnia.console.answers.measured import MeasuredColumn, read_measured
 from adomnia.console.answers.reading import ROWS_A_PAGE
-from adomnia.plans.columns import KeyColumn, ValueColumn
+from adomnia.plans.columns import KeyColumn, ValueColumn, read_dates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from adomnia.session.answer import Answer
 
 _NAMED = 4  # rows that say nothing
+SAYS_NOTHING, NO_REPLY, NOT_BOUGHT = "says nothing", "no reply", "not bought"
+_MISSING, _EMPTY = "NULL", "empty text"
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,126 @@ class ColumnHead:
     number: bool
     scale: IntervalScale | None = None
     text: bool = False
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A text, with all digits beside it; of a value its interval, or a word in the place of both."""
+
+    text: str = ""
+    exact: str = ""
+    interval: str = ""
+    word: str = ""
+    bar: Bar | None = None
+
+
+def show_measured(column: MeasuredColumn, place: int) -> Cell:
+    """A measured value: the digits that its interval allows."""
+    value, lower, upper = (float(each[place]) for each in (column.shown, column.shown_lower, column.upper))
+    void = None if column.scale is None else VOID
+    if isnan(value):
+        return Cell(word=NO_REPLY, bar=void)
+    if column.alone:
+        return Cell(_day(value) if column.dates else f"{value:,.7g}", show_all(value), NOT_BOUGHT)
+    exact = _say_exact(column, place)
+    if column.silent[place]:
+        return Cell(exact=exact, word=SAYS_NOTHING, bar=void)
+    scale, holds_zero = column.scale, column.coefficients and lower <= 0 <= upper
+    bar = None if scale is None else draw_bar(scale, value, lower, upper, hollow=holds_zero)
+    if column.dates:
+        return Cell(_day(value), exact, _between(_day(lower), _day(upper)), bar=bar)
+    places = find_places(*_around(value, lower, upper), column.whole)
+    low, high = (show_number(end, places, side) if isfinite(end) else "" for end, side in ((lower, -1), (upper, 1)))
+    return Cell(show_number(value, places), exact, _between(low, high), bar=bar)
+
+
+def show_public(column: KeyColumn, value: object) -> Cell:
+    """A key, or a fact that follows from what was measured."""
+    if value is None:
+        return Cell(word=NO_REPLY if column.fact else _MISSING)
+    if value == "":
+        return Cell(word=_EMPTY)
+    if column.fact:
+        return Cell(show_fact(value, column.floor), show_all(value) if isinstance(value, float) else "")
+    return Cell(show_key(value))
+
+
+def name_key(value: object) -> str:
+    """A key within a sentence."""
+    return _MISSING if value is None else show_key(value) or _EMPTY
+
+
+def _around(value: float, lower: float, upper: float) -> tuple[float, float]:
+    """The ends; where one is missing, as far away as the other is."""
+    reach = min(value - lower, upper - value)
+    return (lower, upper) if isfinite(upper - lower) else (value - reach, value + reach)
+
+
+def _between(low: str, high: str) -> str:
+    if low and high:
+        return f"{low} to {high}"
+    return f"from {low} on" if low else f"up to {high}"
+
+
+def _say_exact(column: MeasuredColumn, place: int) -> str:
+    """All digits, as they were released."""
+    value, lower, upper = (float(each[place]) for each in (column.values, column.lower, column.upper))
+    if column.dates:
+        return f"{_day(value)}, {_day(lower)} to {_day(upper)}"
+    ends = " to ".join(show_all(end) if isfinite(end) else "no end" for end in (lower, upper))
+    return f"{show_all(value)}, {ends}"
+
+
+def _day(days: float) -> str:
+    (found,) = read_dates(np.array([days]))
+    return "" if found is None else found.isoformat()
+
+
+@dataclass(frozen=True)
+class Bar:
+    """Shares of the axis. Where an interval goes beyond it there is an arrow, and no dot where the value does.
+
+    `void`: it says nothing. `hollow`: no difference is possible. `beyond`: no part of it is on the axis.
+    """
+
+    left: float = 0.0
+    middle: float = 0.0
+    right: float = 1.0
+    dot: bool = True
+    more_left: bool = False
+    more_right: bool = False
+    hollow: bool = False
+    void: bool = False
+    beyond: bool = False
+
+    @property
+    def left_half(self) -> float:
+        """How long the part below the value is."""
+        return max(self.middle - self.left, 0.0)
+
+    @property
+    def right_half(self) -> float:
+        """How long the part above the value is."""
+        return max(self.right - self.middle, 0.0)
+
+
+VOID = Bar(void=True, dot=False)
+
+
+def draw_bar(scale: IntervalScale, value: float, lower: float, upper: float, *, hollow: bool = False) -> Bar:
+    """The bar of a value on the axis of its column."""
+    low, high = (end if isfinite(end) else edge for end, edge in ((lower, scale.lower), (upper, scale.upper)))
+    left, right = scale.share(low), scale.share(high)
+    return Bar(
+        left=left,
+        middle=min(max(scale.share(value), left), right),
+        right=right,
+        dot=scale.lower <= value <= scale.upper,
+        more_left=lower < scale.lower,
+        more_right=upper > scale.upper,
+        hollow=hollow,
+        beyond=lower > scale.upper or upper < scale.lower,
+    )
 
 
 @dataclass(frozen=True)
