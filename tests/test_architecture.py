@@ -97,9 +97,10 @@ ASKING = {
     "methods.robust.ptr_median",
     "methods.simulation",
     "methods.testing.correlation_test",
-    "plans.missing",
     "pricing.caps",
+    "pricing.notes",
     "pricing.quotes",
+    "pricing.rules",
     "pricing.vacuity",
     "releases.covering",
     "releases.selection",
@@ -112,7 +113,6 @@ ASKING = {
     "statistics.mean",
     "statistics.moments",
     "statistics.presence",
-    "statistics.rewrites",
 }
 
 # Who names an engine above all of them, and is not about where questions run.
