@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -320,6 +321,22 @@ def test_scores_are_computed_from_tables_that_are_read_once(curator, counts):
     second = compare(counts, (0, sexes), norm="each")
     assert exact(running, second)[second] == [0, 0, 0]
     assert len(curator.engine.ran) == 2
+
+
+def test_of_tables_that_are_kept_the_zeros_are_let_go_before_the_next_one_is_read(curator, counts, monkeypatch):
+    """There may be thousands of tables of a million cells: all of them at once fill no memory."""
+    whole, alive = [], []
+    run = curator.engine.run
+
+    def run_counted(statement, queries):
+        alive.append(sum(each() is not None for each in whole))
+        found = run(statement, queries)
+        whole.extend(map(ref, found))
+        return found
+
+    monkeypatch.setattr(curator.engine, "run", run_counted)
+    exact(executor(curator, Pure(1)), compare(counts, (0, [1, 2, 3]), (1, [0] * 6)))
+    assert alive == [0, 0]
 
 
 def test_a_kept_table_that_is_measured_itself_is_the_same_and_is_not_read_again(curator, counts):

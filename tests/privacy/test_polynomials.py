@@ -1,4 +1,4 @@
-"""Polynomials, and how far several of them largest_move over a box: never less than at any of its points."""
+"""Polynomials, and how far several of them reach over a box: never less than at any of its points."""
 
 from __future__ import annotations
 

@@ -153,14 +153,15 @@ class Executor:
         return measured
 
     def _answer(self, queries: Iterable[Query]) -> dict[Query, Integers]:
-        """The exact answers. What later rounds compute others from is kept."""
+        """The exact answers. What later rounds compute others from is kept, without its zeros as soon as it is read."""
         wanted = tuple(queries)
         recurring = {inner for query in wanted if query.recurs for inner in query.inner}
         found: dict[Query, Exact] = {}
         for batch, statement in self._statements.of(wanted):
             if not all(query in self._kept for query in batch):
-                found.update(zip(batch, self._engine.run(statement, batch), strict=True))
-        self._kept |= {query: SparseIntegers.of(found[query]) for query in recurring if query in found}
+                exact: dict[Query, Exact] = dict(zip(batch, self._engine.run(statement, batch), strict=True))
+                self._kept |= {query: SparseIntegers.of(exact.pop(query)) for query in batch if query in recurring}
+                found |= exact
         found |= self._kept
         return {query: query.apply([found[inner] for inner in query.inner]) for query in wanted}
 

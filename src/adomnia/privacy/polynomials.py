@@ -1,4 +1,4 @@
-"""Polynomials with integer coefficients, and how far several of them largest_move together over a box of integers.
+"""Polynomials with integer coefficients, and how far several of them reach together over a box of integers.
 
 Over a box that starts at 0, every polynomial is an average of its control points (the coefficients of its Bernstein
 form), with the same weights for all polynomials of one vector. So no norm of the vector is larger than at the worst

@@ -11,7 +11,7 @@ from adomnia.catalog import sources
 from adomnia.catalog.document_keys import SECTIONS
 from adomnia.catalog.facts import Facts
 from adomnia.catalog.model import EngineChoice, SharedLedger
-from adomnia.catalog.toml_places import places
+from adomnia.catalog.toml_places import find_places
 from adomnia.engines.duckdb.engine import DuckDB
 from adomnia.errors import Refusal
 from adomnia.work import limit
@@ -110,7 +110,7 @@ def test_sources_of_any_shape_are_known(folder, content):
 
 def test_thousands_of_problems_are_found_in_one_pass(folder, known, monkeypatch):
     passes = []
-    monkeypatch.setattr(examining, "places", lambda text: passes.append(text) or places(text))
+    monkeypatch.setattr(examining, "find_places", lambda text: passes.append(text) or find_places(text))
     text = TEXT.replace("[budget]", "[budget]\n" + "".join(f"odd{number} = 1\n" for number in range(2000)))
     problems = examine_text(text, folder, known).problems
     assert len(problems) == 2000
