@@ -109,7 +109,7 @@ def ask(data: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 def ask_once(own: adomnia.Session, name: str) -> np.ndarray:
     """The numbers of one question, with intervals or "alone"."""
     method = name.removesuffix(ALONE)
-    answer = own.sql(QUESTIONS[method], epsilon=EPSILON, anyway=True, interval=not name.endswith(ALONE))
+    answer = own.sql(QUESTIONS[method], epsilon=EPSILON, allow_uninformative=True, interval=not name.endswith(ALONE))
     columns = ("value", "other") if method == "quartiles" else ("value",)
     guess = GUESSES.get(method, (LOWER + UPPER) / 2)
     values = np.array([guess if each is None else float(each) for column in columns for each in answer[column]])

@@ -215,7 +215,7 @@ def ask(folder: Path, few: Path, report: Report) -> None:
 
 
 def _asking(session: LocalSession, sql: str) -> Callable[[], object]:
-    return partial(session.sql, sql, epsilon=1, replay=False, anyway=True)
+    return partial(session.sql, sql, epsilon=1, replay=False, allow_uninformative=True)
 
 
 def raw_answer(raw: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:

@@ -33,7 +33,7 @@ LAYERS = [
     {"options"},
     {"messages"},
     {"errors"},
-    {"work", "tables", "json_text", "spreadsheets", "postgres", "version"},
+    {"typed_options", "work", "tables", "json_text", "spreadsheets", "postgres", "version"},
     {"privacy"},
     {"accounting"},
     {"noise", "catalog"},

@@ -174,7 +174,8 @@ def test_every_command_is_listed_and_has_a_section_on_the_page_of_the_command_li
 def test_every_option_of_every_command_is_on_the_page_of_the_command_line():
     sections = {part.split()[1].rstrip("`"): part for part in COMMANDS.read_text().split("## `")[1:]}
     for name, command in typer.main.get_command(app).commands.items():
-        options = [option for parameter in command.params for option in parameter.opts if option.startswith("--")]
+        shown = (parameter for parameter in command.params if not getattr(parameter, "hidden", False))
+        options = [option for parameter in shown for option in parameter.opts if option.startswith("--")]
         assert [option for option in options if option not in sections[name]] == []
 
 

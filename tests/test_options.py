@@ -7,7 +7,7 @@ import pytest
 from adomnia.options import OPTIONS, REQUESTS, list_options, list_question_options
 
 every_option = pytest.mark.parametrize("row", OPTIONS.values(), ids=OPTIONS)
-KINDS = {"amount", "whole number", "share", "choice", "truth", "text", "amounts", "values"}
+KINDS = {"amount", "distance", "whole number", "share", "choice", "truth", "text", "amounts", "values"}
 
 
 @every_option

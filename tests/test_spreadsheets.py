@@ -69,7 +69,7 @@ def print_answer(capsys) -> str:
 
 def test_every_writer_of_answers_uses_it(capsys):
     over_http, exported = (
-        b"".join(some).decode() for some in (encode_csv(ANSWER), encode_file(ANSWER, "csv", together=False))
+        b"".join(some).decode() for some in (encode_csv(ANSWER), encode_file(ANSWER, "csv", simultaneous=False))
     )
     released = write_csv(ANSWER.to_arrow()).decode()
     for text in (over_http, exported, released, print_answer(capsys)):

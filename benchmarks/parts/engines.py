@@ -103,7 +103,7 @@ def _ask(name: str, folder: Path) -> list[dict[str, Any]]:
 
 
 def _compare(question: trips.Question, raw: Callable[[str], object], sessions: list[Any]) -> dict[str, Any]:
-    private = [partial(each.sql, question.sql, epsilon=1, replay=False, anyway=True) for each in sessions]
+    private = [partial(each.sql, question.sql, epsilon=1, replay=False, allow_uninformative=True) for each in sessions]
     times = take_turns(partial(raw, question.sql), *private)
     alone, found, fixed = (median(record) * 1000 for record in times)
     print(

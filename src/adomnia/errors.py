@@ -8,10 +8,12 @@ from __future__ import annotations
 from copy import copy
 from typing import TYPE_CHECKING, TypeVar
 
-from adomnia.messages.texts import Fix, show
+from adomnia.messages.references import Option
+from adomnia.messages.texts import Fix, Message, show
 
 if TYPE_CHECKING:
     from adomnia.messages.surfaces import Surface
+    from adomnia.options import QuestionOption
 
 _UNAVAILABLE = "unavailable"
 
@@ -107,6 +109,12 @@ def render(error: Explained, surface: Surface) -> Explained:
     told.fix = Fix(show(error.fix, surface), error.fix.action, **error.fix.facts)
     told.args = (told.what, told.why, told.fix, *error.args[3:])
     return told
+
+
+def refuse_former(row: QuestionOption, written: str) -> Refusal:
+    """The refusal of an option by the name that it had before."""
+    fix = Message("write ", Option(row.name, row.typed.stands_for if isinstance(row.typed.stands_for, bool) else None))
+    return Refusal(written, "has another name", fix, code="renamed_option")
 
 
 def install_extra(name: str) -> str:

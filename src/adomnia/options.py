@@ -26,7 +26,7 @@ class Typed:
 
 @dataclass(frozen=True)
 class QuestionOption:
-    """A row. `kind` is amount, whole number, share, choice, truth, text, or amounts or values by their names.
+    """A row. `kind` is amount, distance, whole number, share, choice, truth, text, or amounts or values by their names.
 
     Numbers are from `least` to `most`; a share is strictly between 0 and 1. `applies` says where it may be named.
     `label` is what a form calls it, if not by its name. `formerly` is a name that is refused, with this one as the fix.
@@ -43,6 +43,7 @@ class QuestionOption:
     most: int | None = None
     label: str = ""
     formerly: str = ""
+    asked_afterwards: bool = False  # an answer in Python or on a terminal is asked for it once it is there
 
     @property
     def is_of_question(self) -> bool:
@@ -61,7 +62,7 @@ _ROWS = (
     QuestionOption("rho", "amount", "Pays in rho, for Gaussian noise.", _EACH, Typed("rho", "NUMBER")),
     QuestionOption(
         "error",
-        "amount",
+        "distance",
         "Pays the least epsilon that keeps every output within this error.",
         _EACH,
         Typed("error", "NUMBER"),
@@ -157,20 +158,23 @@ _ROWS = (
         default=True,
     ),
     QuestionOption(
-        "anyway",
+        "allow_uninformative",
         "truth",
         "Pays also for an answer that would say almost nothing.",
         frozenset({ASK, BATCH}),
-        Typed("anyway", stands_for=True),
+        Typed("allow-uninformative", stands_for=True),
         default=False,
+        formerly="anyway",
     ),
     QuestionOption(
-        "together",
+        "simultaneous",
         "truth",
         "Intervals or errors that hold in all groups at once.",
         frozenset({ASK, PRICE, BATCH_PRICE}),
-        Typed("together", stands_for=True),
+        Typed("simultaneous", stands_for=True),
         default=False,
+        formerly="together",
+        asked_afterwards=True,
     ),
     QuestionOption(
         "private",

@@ -41,7 +41,7 @@ def test_however_many_pieces_it_is_the_same_json(rows):
 def test_a_large_answer_is_written_like_a_small_one(rows, unbounded):
     asked = answered(rows, unbounded)
     assert b"".join(encode_answer(asked)) == encode_json(answer_record(asked))
-    assert b"".join(encode_answer(asked, together=True)) == encode_json(answer_record(asked, together=True))
+    assert b"".join(encode_answer(asked, simultaneous=True)) == encode_json(answer_record(asked, simultaneous=True))
     facts = {name: part for name, part in answer_record(asked).items() if name not in {"left", "rows"}}
     assert b"".join(encode_answer(asked, without={"left", "rows"})) == encode_json(facts)
 

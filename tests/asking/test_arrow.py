@@ -46,7 +46,7 @@ def test_columns_keep_their_order_types_and_intervals():
 
 def test_intervals_may_cover_all_cells_at_once():
     found = answer(measured("n", [5.0, 7.0], whole=True))
-    assert found.to_arrow(together=True)["n_lower"].to_pylist() == [5, 3]
+    assert found.to_arrow(simultaneous=True)["n_lower"].to_pylist() == [5, 3]
     assert found.to_arrow()["n_lower"].to_pylist() == [6, 4]
 
 

@@ -48,7 +48,7 @@ def test_what_another_process_has_answered_is_noted_in_the_answer(workers):
     one, other = workers
     one.sql(ABOUT_AGE, epsilon=1)
     other.sql(COUNT, epsilon=10, request_id="elsewhere")
-    (note,) = one.sql(ADULTS.format(21), epsilon=0.05, anyway=True).notes[:1]
+    (note,) = one.sql(ADULTS.format(21), epsilon=0.05, allow_uninformative=True).notes[:1]
     assert "by your answer elsewhere" in note
 
 
@@ -57,7 +57,7 @@ def test_a_newer_answer_that_tells_of_more_rows_lets_a_question_be_answered(work
     one.sql(COUNT, epsilon=10, request_id="first")
     with pytest.raises(Refusal, match=r"by your answer first"):
         one.sql(ADULTS.format(21), epsilon=0.05)
-    other.sql(COUNT, epsilon=0.001, anyway=True)  # at most thousands of rows, as far as can be seen
+    other.sql(COUNT, epsilon=0.001, allow_uninformative=True)  # at most thousands of rows, as far as can be seen
     assert not any("almost nothing" in note for note in one.sql(ADULTS.format(21), epsilon=0.05).notes)
 
 

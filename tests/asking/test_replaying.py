@@ -83,8 +83,8 @@ def test_no_interval_of_a_stored_answer_is_computed_anew(alice, text, change):
         assert again.interval(name) == first.interval(name) == again.interval(name, 0.95)
         asked = [
             lambda: again.interval(name, 0.99),
-            lambda: again.interval(name, together=True),
-            lambda: again.to_arrow(together=True),
+            lambda: again.interval(name, simultaneous=True),
+            lambda: again.to_arrow(simultaneous=True),
             lambda: alice.answer("mine", confidence=0.99),
         ]
         for each in asked:
@@ -240,14 +240,14 @@ def test_what_no_number_is_comes_back_as_it_was(alice):
 def test_notes_on_earlier_answers_are_not_kept_for_others(alice, bob):
     alice.sql("SELECT COUNT(*) AS n FROM people", epsilon=50, request_id="secret")
     text = "SELECT AVG(salary) AS a FROM people"
-    first = alice.sql(text, epsilon=0.001, anyway=True, request_id="mine")
+    first = alice.sql(text, epsilon=0.001, allow_uninformative=True, request_id="mine")
     assert "by your answer secret" in first.notes[0]
     assert b"secret" not in stored(alice).payload
     with other_intervals():
-        shared = bob.sql(text, epsilon=0.001, anyway=True)
+        shared = bob.sql(text, epsilon=0.001, allow_uninformative=True)
         assert shared["a"] == first["a"]
         assert "secret" not in " ".join(shared.notes)
-        assert "by your answer secret" in " ".join(alice.sql(text, epsilon=0.001, anyway=True).notes)
+        assert "by your answer secret" in " ".join(alice.sql(text, epsilon=0.001, allow_uninformative=True).notes)
 
 
 def test_what_somebody_else_asked_for_is_not_recalled_under_another_catalog(alice, bob):

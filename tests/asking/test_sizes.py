@@ -140,7 +140,9 @@ def test_a_large_answer_takes_no_more_memory_than_is_counted_for_it(aggregate, r
     session.sql(f"SELECT b, {aggregate} AS v FROM data GROUP BY b", epsilon=1)  # what is loaded once
     tracemalloc.start()
     try:
-        answer = session.sql(f"SELECT a, b, {aggregate} AS v FROM data GROUP BY a, b", epsilon=epsilon, anyway=True)
+        answer = session.sql(
+            f"SELECT a, b, {aggregate} AS v FROM data GROUP BY a, b", epsilon=epsilon, allow_uninformative=True
+        )
         pieces = encode_answer(answer)
         peak = tracemalloc.get_traced_memory()[1]
     finally:

@@ -29,7 +29,7 @@ def ask(console, token):
         reply = context.request.post(
             f"{console.address}/api/v1/datasets/hospital/query",
             headers={"Authorization": f"Bearer {token}"},
-            data={"sql": sql, "epsilon": epsilon, "anyway": True},
+            data={"sql": sql, "epsilon": epsilon, "allow_uninformative": True},
             timeout=PATIENCE,
         )
         assert reply.ok, reply.text()
@@ -74,7 +74,7 @@ def test_other_intervals_come_in_place_and_are_free(console, ages):
     with console.visit("alice", ages) as page:
         left, before = page.inner_text("#purse"), page.locator("td.iv").first.inner_text()
         page.click("text=for all 13 of a column at once")
-        page.wait_for_url("**together=1")
+        page.wait_for_url("**simultaneous=1")
         assert page.locator("td.iv").first.inner_text() != before
         page.click("text=99%")
         page.wait_for_url("**confidence=0.99**")

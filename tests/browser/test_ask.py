@@ -113,7 +113,9 @@ def test_the_way_back_from_an_answer_leads_to_its_question(console):
 
 
 def test_stopping_to_wait_says_where_the_answer_will_be(console):
-    with console.visit("alice", address("SELECT COUNT(*) AS stopped FROM people", amount="0.01", anyway="1")) as page:
+    with console.visit(
+        "alice", address("SELECT COUNT(*) AS stopped FROM people", amount="0.01", allow_uninformative="1")
+    ) as page:
         intercept(page, "**/ask", lambda route: None if route.request.method == "POST" else route.continue_())
         page.keyboard.press("Control+Enter")
         page.click("[data-stop]")

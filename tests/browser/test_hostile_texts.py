@@ -87,7 +87,7 @@ EVIL_QUERY = urlencode(
 ANALYST = [
     *("/ask", f"/ask?{urlencode({'sql': EVIL, 'amount': EVIL, 'rows': EVIL, 'pay': EVIL, 'request_id': EVIL})}"),
     *(f"/ask?{urlencode({'sql': each, 'amount': '1'})}" for each in (GROUPS, FOUND, ALIAS, REFUSED, PUBLIC)),
-    f"/answers/{quote(PAID, safe='')}?together=1&checked=1&again=1",
+    f"/answers/{quote(PAID, safe='')}?simultaneous=1&checked=1&again=1",
     *("/answers/found", f"/answers/{quote(EVIL, safe='')}", "/answers", f"/answers?{EVIL_QUERY}", "/budget"),
     *("/methods", f"/methods/histogram?{urlencode({'table': EVIL, 'where': EVIL})}"),
     *(f"/methods/{quote(SHORT)}", f"/shared/{quote(EVIL, safe='')}", f"/data?{EVIL_QUERY}", "/data/people"),

@@ -129,9 +129,9 @@ def test_one_search_for_keys_leaves_the_rest_of_epsilon_for_counts(hospital, typ
     question = "SELECT COUNT(*) FROM people", "--epsilon", "0.000001"
     code, _, complained = typed("sql", hospital, *question, *bob)
     assert (code, "is more than is left (epsilon 0 or rho 0, and delta 4e-7)" in complained) == (2, True)
-    _, account, together = json.loads(typed("budget", hospital, "--format", "json")[1])
+    _, account, simultaneous = json.loads(typed("budget", hospital, "--format", "json")[1])
     said = "Spent: epsilon 1 of 1 and delta 1e-7 of 5e-7. Left: nothing."
-    assert (account["says"], account["spent"]["epsilon"]) == (together["says"], "1") == (said, "1")
+    assert (account["says"], account["spent"]["epsilon"]) == (simultaneous["says"], "1") == (said, "1")
     assert typed("ledger", "verify", hospital)[0] == 0
 
 

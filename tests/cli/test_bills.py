@@ -57,7 +57,7 @@ def test_errors_are_told_relative_to_a_group_and_for_which_groups(quoted):
     assert "%" in page
     assert "any size" in page
     assert "Relative, in 1,000 rows" in page
-    assert "Error in all groups at once" in shown(quoted(BY_SEX, epsilon=0.6, together=True))
+    assert "Error in all groups at once" in shown(quoted(BY_SEX, epsilon=0.6, simultaneous=True))
 
 
 def test_the_record_of_a_batch_has_no_single_price(quoted):

@@ -6,8 +6,9 @@ from decimal import Decimal
 
 import pytest
 
-from adomnia.cli.options import parse_number, parse_share
+from adomnia.cli.options import parse_number
 from adomnia.errors import Refusal
+from adomnia.typed_options import parse_share
 
 
 def test_a_number_is_the_decimal_that_was_typed():

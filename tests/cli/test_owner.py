@@ -117,13 +117,13 @@ def test_budgets_are_whole_before_anybody_asked_and_nothing_is_written(hospital,
 def test_budgets_say_who_spent_what(hospital, typed):
     typed("sql", hospital, "SELECT COUNT(*) FROM people", "--epsilon", "0.5")
     typed("sql", hospital, "SELECT COUNT(*) FROM visits", "--rho", "0.01", "--analyst", "bob")
-    alice, bob, together = json.loads(typed("budget", hospital, "--format", "json")[1])
-    assert (alice["analyst"], bob["analyst"], together["analyst"]) == ("alice", "bob", None)
-    assert (alice["answers"], bob["answers"], together["answers"]) == (1, 1, 2)
+    alice, bob, simultaneous = json.loads(typed("budget", hospital, "--format", "json")[1])
+    assert (alice["analyst"], bob["analyst"], simultaneous["analyst"]) == ("alice", "bob", None)
+    assert (alice["answers"], bob["answers"], simultaneous["answers"]) == (1, 1, 2)
     assert alice["spent"]["epsilon"] == "1/2"
     assert Fraction(alice["left"]["epsilon"]) == Fraction(3, 2)
     assert (bob["spent"]["epsilon"], bob["spent"]["rho"]) == (None, "1/100")
-    assert Fraction(together["spent"]["rho"]) == Fraction(1, 100) + Fraction(1, 8)
+    assert Fraction(simultaneous["spent"]["rho"]) == Fraction(1, 100) + Fraction(1, 8)
     page = typed("budget", hospital)[1]
     assert "rho 0.01" in page
     assert "rho 0.135" in page

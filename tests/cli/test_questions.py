@@ -26,7 +26,7 @@ def test_a_question_is_answered_with_its_interval_price_and_what_is_left(hospita
 
 def test_a_question_about_the_population_says_so_in_its_answer_and_its_price(hospital, typed):
     text = "SELECT AVG(age) AS age FROM people"
-    code, printed, _ = typed("sql", hospital, text, "--epsilon", "0.5", "--population", "--anyway")
+    code, printed, _ = typed("sql", hospital, text, "--epsilon", "0.5", "--population", "--allow-uninformative")
     assert (code, "The interval holds the population's value" in printed) == (0, True)
     _, priced, _ = typed("price", hospital, text, "--epsilon", "0.5", "--population")
     assert "Intervals are about the population" in priced
@@ -55,7 +55,7 @@ def test_csv_has_rows_alone_and_the_cost_goes_to_standard_error(hospital, typed)
 
 
 def test_the_same_question_is_answered_again_free_and_a_fresh_one_is_paid(hospital, typed):
-    ask = ("sql", hospital, EVERYBODY, "--epsilon", "0.01", "--anyway", "--format", "json")
+    ask = ("sql", hospital, EVERYBODY, "--epsilon", "0.01", "--allow-uninformative", "--format", "json")
     first, again, fresh = (json.loads(typed(*ask, *more)[1]) for more in ([], [], ["--fresh"]))
     assert again["rows"] == first["rows"]
     assert (first["replayed"], again["replayed"], fresh["replayed"]) == (False, True, False)
@@ -149,9 +149,9 @@ def test_weights_give_an_output_more_of_the_price(hospital, typed):
 
 def test_errors_for_all_groups_at_once_and_for_other_sizes(hospital, typed):
     ask = ("price", hospital, BY_SEX, "--epsilon", "0.4", "--format", "json")
-    each, together, few = (json.loads(typed(*ask, *more)[1]) for more in ([], ["--together"], ["--rows", "50"]))
+    each, simultaneous, few = (json.loads(typed(*ask, *more)[1]) for more in ([], ["--simultaneous"], ["--rows", "50"]))
     assert [output["rows"] for output in few["outputs"]] == [None, 50]
-    assert each["outputs"][0]["error"] < together["outputs"][0]["error"]
+    assert each["outputs"][0]["error"] < simultaneous["outputs"][0]["error"]
     assert each["outputs"][1]["error"] < few["outputs"][1]["error"]
 
 
@@ -258,7 +258,7 @@ def test_what_cannot_be_drawn_is_refused_before_it_is_paid(hospital, typed, text
 
 
 def test_a_picture_says_notes_in_the_words_of_the_command_line(hospital, typed, tmp_path):
-    asked = ("sql", hospital, BY_SEX, "--epsilon", "0.0001", "--anyway", "--plot", tmp_path / "a.json")
+    asked = ("sql", hospital, BY_SEX, "--epsilon", "0.0001", "--allow-uninformative", "--plot", tmp_path / "a.json")
     assert typed(*asked)[0] == 0
     caption = " ".join(json.loads((tmp_path / "a.json").read_text())["title"]["subtitle"])
     assert "says almost nothing" in caption

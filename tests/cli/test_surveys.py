@@ -45,7 +45,7 @@ def test_a_survey_is_made_answered_and_read(typed, tmp_path):
     assert "Did you cheat?" in page
     assert "300 randomised reports. Local epsilon 2, each respondent; no ledger counts it." in page
     assert "Intervals are about those who answered. Nothing here speaks of people who did not answer." in page
-    record = json.loads(typed("survey", "results", tmp_path, "--format", "json", "--together")[1])
+    record = json.loads(typed("survey", "results", tmp_path, "--format", "json", "--simultaneous")[1])
     [yes, no] = record["answers"]
     assert yes["interval"][0] <= 0.4 <= yes["interval"][1]
     assert yes["share"] + no["share"] == pytest.approx(1)

@@ -167,7 +167,7 @@ def judge(case: Case, kind: str, setting: Setting, change=None) -> Judged:
                 if change:
                     lower, upper = change(table.estimates[name].values, lower, upper)
                 held = (lower <= wanted + slack) & (wanted - slack <= upper) | np.isnan(wanted)
-                found.held[name].append(held.all(keepdims=True) if bar.together else held[slice(*bar.rows)])
+                found.held[name].append(held.all(keepdims=True) if bar.simultaneous else held[slice(*bar.rows)])
                 found.widths[name].append(float(np.median((upper - lower)[slice(*bar.rows)])))
     return found
 

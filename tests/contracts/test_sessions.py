@@ -201,8 +201,8 @@ def facts(answer: Answer) -> dict[str, Any]:
         "records": repr(answer.records()),
         "intervals": {name: answer.interval(name) for name in measured},
         "surer": {name: answer.interval(name, 0.99) for name in measured},
-        "together": {name: answer.interval(name, 0.9, together=True) for name in measured},
-        "as sure": {name: answer.interval(name, together=True) for name in measured},
+        "simultaneous": {name: answer.interval(name, 0.9, simultaneous=True) for name in measured},
+        "as sure": {name: answer.interval(name, simultaneous=True) for name in measured},
         "arrow": answer.to_arrow(),
         "pandas": answer.to_pandas().dtypes.to_dict(),
         "polars": answer.to_polars().schema,
@@ -281,10 +281,10 @@ def outcome(ask) -> Any:
 
 
 @pytest.mark.parametrize("name", [name for name in QUESTIONS if "public" not in name])
-@pytest.mark.parametrize("together", [False, True])
-def test_both_give_one_price(pairs, name, together):
+@pytest.mark.parametrize("simultaneous", [False, True])
+def test_both_give_one_price(pairs, name, simultaneous):
     bob, (text, payment) = pairs["bob"], QUESTIONS[name]
-    ours, theirs = (each.price(text, together=together, **payment) for each in pair_of(bob))
+    ours, theirs = (each.price(text, simultaneous=simultaneous, **payment) for each in pair_of(bob))
     assert ours == theirs
     assert isinstance(theirs, Quote)
 
@@ -373,12 +373,12 @@ def test_what_says_almost_nothing_is_sold_only_to_whoever_wants_it_anyway(alice)
         alice.sql(text, epsilon=0.001)
     assert refused.value.code == "vacuous"
     assert len(alice.price(text, epsilon=0.001).vacuous) == 1
-    answer = alice.sql(text, epsilon=0.001, anyway=True)
+    answer = alice.sql(text, epsilon=0.001, allow_uninformative=True)
     assert answer.notes[0].startswith("n says almost nothing")
     assert alice.sql(text, epsilon=0.001).replayed
     with pytest.raises(Refusal, match=r"^n would say almost nothing"):
         alice.batch(two, epsilon=0.001, request_id=f"new {id(alice)}")
-    assert all(each.notes for each in alice.batch(two, epsilon=0.001, anyway=True))
+    assert all(each.notes for each in alice.batch(two, epsilon=0.001, allow_uninformative=True))
 
 
 def test_a_question_is_paid_once_and_replayed_unless_told_otherwise(alice):
@@ -544,7 +544,7 @@ def test_both_remember_what_was_paid_for(pairs):
 def test_both_remember_page_by_page(pairs):
     bob = pairs["bob"]
     for each in pair_of(bob):
-        each.sql("SELECT COUNT(*) FROM people", epsilon=0.001, replay=False, anyway=True)
+        each.sql("SELECT COUNT(*) FROM people", epsilon=0.001, replay=False, allow_uninformative=True)
     every = [past.request_id for past in bob.here.answers()]
     for each in pair_of(bob):
         found: list[str] = []

@@ -371,8 +371,8 @@ def test_a_kept_table_beside_what_is_not_kept_is_read_with_it(curator, counts):
         each.query
         for each in list_measures(lower("SELECT sex, SUM(salary) FROM people GROUP BY sex", curator.catalog), Pure(1))
     )
-    together = replace(summed, relation=counts[0].relation)
-    found = exact(running, together, counts[0])
+    simultaneous = replace(summed, relation=counts[0].relation)
+    found = exact(running, simultaneous, counts[0])
     assert found[counts[0]] == exact(executor(curator, Pure(1)), counts[0])[counts[0]]
 
 

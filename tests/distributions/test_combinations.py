@@ -33,11 +33,11 @@ def tail(scales, limit):
     for scale in scales:
         masses = np.exp(-np.abs(cells) / scale)
         spectrum = spectrum * np.fft.fft(masses / masses.sum(), 4 * width + 1)
-    together = np.real(np.fft.ifft(spectrum))
+    simultaneous = np.real(np.fft.ifft(spectrum))
     start = len(scales) * width  # where zero came to lie
     places = (np.arange(4 * width + 1) - start) % (4 * width + 1)
     distances = np.minimum(places, 4 * width + 1 - places) * step
-    return float(together[distances > limit].sum())
+    return float(simultaneous[distances > limit].sum())
 
 
 SCALES = [(1,), (1, 1), (1, 1, 1), (1, 1, 1, 1, 1, 1), (5, 2, 1), (3, 1, 1, 0.9), (1, 2, 4, 8)]

@@ -52,8 +52,8 @@ def test_a_gaussian_sum_is_one_and_no_narrower_where_noise_is_small():
 
 def test_a_sum_counts_as_often_as_its_cells():
     alone = farthest([LAPLACE] * 9, [np.asarray(1.0)] * 9, 0.05)
-    together = farthest([sum_noise(LAPLACE, 9)], [np.asarray(1.0)], 0.05)
-    assert float(together) == pytest.approx(float(alone))
+    simultaneous = farthest([sum_noise(LAPLACE, 9)], [np.asarray(1.0)], 0.05)
+    assert float(simultaneous) == pytest.approx(float(alone))
     assert sum_noise(LAPLACE, 9).continuous.deviation == pytest.approx(3 * LAPLACE.continuous.deviation)
     assert sum_noise(LAPLACE, 9).cumulants == pytest.approx([9 * each for each in LAPLACE.cumulants])
 

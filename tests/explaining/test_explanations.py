@@ -100,7 +100,7 @@ def test_public_tables_are_exact_and_free():
 
 def test_errors_for_all_groups_at_once_are_told_so():
     asked = plan(GROUPED)
-    assert "errors are kept in all groups at once" in str(explain(asked, quote_plan(asked, Pure(1), together=True)))
+    assert "errors are kept in all groups at once" in str(explain(asked, quote_plan(asked, Pure(1), simultaneous=True)))
 
 
 def test_noise_is_told_by_the_norm_it_is_measured_by():

@@ -59,7 +59,7 @@ class Bar:
     widest: float
     unit: Literal["deviation", "variance", "density", "range", "itself"] = "deviation"
     rows: tuple[int, int | None] = (0, None)
-    together: bool = False  # a band: it holds everywhere or not at all
+    simultaneous: bool = False  # a band: it holds everywhere or not at all
 
     def scale(self, data: Data) -> float:
         """The greatest width, for the population that these rows are."""
@@ -217,7 +217,7 @@ METHOD_CASES = (
         covers=_estimate(1, "itself"),
         kinds=ALL[:1],
     ),
-    _ask("ecdf", oracles.ecdf, {"estimate": EXACT}, _X, covers=_estimate(0.1, "itself", together=True)),
+    _ask("ecdf", oracles.ecdf, {"estimate": EXACT}, _X, covers=_estimate(0.1, "itself", simultaneous=True)),
     _ask(
         "histogram",
         oracles.histogram,
@@ -230,7 +230,7 @@ METHOD_CASES = (
         oracles.density,
         {"density": EXACT},
         _X,
-        covers={"density": Bar(3, "density", together=True)},
+        covers={"density": Bar(3, "density", simultaneous=True)},
         released=True,
     ),
     _ask(

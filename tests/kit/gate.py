@@ -35,20 +35,20 @@ def proved(curator: Curator, queries: tuple[Query, ...]) -> list[Proved]:
     for query in queries:
         groups[query.scan].append(query)
     found = []
-    for together in map(tuple, groups.values()):
-        statement = curator.engine.render(together)
-        columns = tuple(query.columns for query in together)
-        derived = check_statement(statement, curator.catalog, curator.engine.dialect, together[0].cells, columns)
-        assert [_norms(each) for each in derived] == [_norms(query.sensitivity()) for query in together]
-        found.append((statement, together))
+    for simultaneous in map(tuple, groups.values()):
+        statement = curator.engine.render(simultaneous)
+        columns = tuple(query.columns for query in simultaneous)
+        derived = check_statement(statement, curator.catalog, curator.engine.dialect, simultaneous[0].cells, columns)
+        assert [_norms(each) for each in derived] == [_norms(query.sensitivity()) for query in simultaneous]
+        found.append((statement, simultaneous))
     return found
 
 
 def aggregated(curator: Curator, statements: list[Proved]) -> dict[Query, Any]:
     """The engine's own exact aggregates."""
     found: dict[Query, Any] = {}
-    for statement, together in statements:
-        for query, values in zip(together, curator.engine.inner.run(statement, together), strict=True):
+    for statement, simultaneous in statements:
+        for query, values in zip(simultaneous, curator.engine.inner.run(statement, simultaneous), strict=True):
             assert values.shape == query.result_shape
             found[query] = values.tolist()
     return found

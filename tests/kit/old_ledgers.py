@@ -149,8 +149,8 @@ def answer_again(curator: Curator, asked: Asked) -> list[Answer]:
     said = {key: value for key, value in asked.items() if key not in {"questions", "analyst", "request_id", "answers"}}
     session = open_session(curator, asked)
     if len(asked["questions"]) > 1:
-        return session.batch(asked["questions"], anyway=True, **said)
-    return [session.sql(asked["questions"][0], anyway=True, **said)]
+        return session.batch(asked["questions"], allow_uninformative=True, **said)
+    return [session.sql(asked["questions"][0], allow_uninformative=True, **said)]
 
 
 def describe(answer: Answer) -> Asked:
@@ -176,6 +176,8 @@ def open_old(name: str, place: Path) -> Iterator[Curator]:
 def read_answers(name: str) -> list[Asked]:
     """The questions that it holds answers to, with these."""
     found: list[Asked] = json.loads((FOLDER / name / "answers.json").read_text())
+    for answer in (each for asked in found for each in asked["answers"]):
+        answer["simultaneous"] = answer.pop("together")  # as replies called it then
     return found
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from adomnia.cli.question_options import QuestionOptions
 from adomnia.messages.references import Button, EarlierAnswer, Option, Pay, SessionCall, Setting, WithOption
 from adomnia.messages.surfaces import SETTINGS, Surface, write_reference
 from adomnia.options import OPTIONS
@@ -46,11 +45,11 @@ _WORDS = {
     SessionCall("answers"): ("answers()", "`adomnia answers`", r"\a", "`GET answers`", "your history"),
     Pay("epsilon", "2"): ("pay epsilon=2", "pay --epsilon 2", r"\set epsilon 2", 'pay `"epsilon": 2`', "pay epsilon 2"),
     WithOption("rows"): ("with rows=", "with --rows", r"with \set rows", "with `rows`", "in More choices"),
-    Button("take it all the same", Option("anyway", True)): (
-        "take it all the same: anyway=True",
-        "take it all the same: --anyway",
-        r"take it all the same: \set anyway on",
-        'take it all the same: `"anyway": true`',
+    Button("take it all the same", Option("allow_uninformative", True)): (
+        "take it all the same: allow_uninformative=True",
+        "take it all the same: --allow-uninformative",
+        r"take it all the same: \set allow-uninformative on",
+        'take it all the same: `"allow_uninformative": true`',
         "take it all the same",
     ),
     EarlierAnswer("575f"): (*("your answer 575f",) * 4, "an earlier answer of yours"),
@@ -82,8 +81,5 @@ def test_a_setting_stands_in_the_catalog_or_is_passed_to_protect(name, surface):
     assert declared != passed
 
 
-def test_every_option_of_a_payment_and_of_the_command_line_is_known():
+def test_every_option_of_a_payment_is_known():
     assert set(Payment.__annotations__) <= set(OPTIONS)
-    flags = {"fresh", "no_interval", "population", "weight", "parameter"}
-    own = {"place", "text", "analyst", "token_file"}
-    assert set(QuestionOptions.__dataclass_fields__) - own <= {*OPTIONS} | flags

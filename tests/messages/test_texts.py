@@ -27,7 +27,7 @@ def test_what_is_put_in_is_not_read():
 
 def test_messages_within_messages_are_one():
     inner = Message("add ", _DELTA)
-    outer = write("{inner}, or {button}", inner=inner, button=Button("leave", Option("anyway", True)))
+    outer = write("{inner}, or {button}", inner=inner, button=Button("leave", Option("allow_uninformative", True)))
     assert show(outer, Surface.PAGE) == "add delta 1e-9, or leave"
     assert [isinstance(each, str) for each in outer.parts] == [True, False, True, False]
 

@@ -47,7 +47,9 @@ def test_a_column_cannot_be_changed(alice):
     ],
 )
 def test_what_a_column_can_be_is_known_also_of_some_of_its_cells(alice, output, possible):
-    column = alice.sql(f"SELECT sex, {output} AS x FROM people GROUP BY sex", epsilon=1, anyway=True).columns[1]
+    column = alice.sql(
+        f"SELECT sex, {output} AS x FROM people GROUP BY sex", epsilon=1, allow_uninformative=True
+    ).columns[1]
     assert column.estimate.possible == possible
     assert column.only((0, 2)).estimate.possible == possible
 

@@ -233,9 +233,9 @@ def test_epsilon_does_not_buy_high_effort(curator, payment):
 def test_a_batch_has_one_effort_or_one_each(curator):
     session = curator.session("bob")
     texts = ["SELECT COUNT(*) FROM visits", BY_HOSPITAL]
-    together = session.batch(texts, rho=1, effort="high")
+    simultaneous = session.batch(texts, rho=1, effort="high")
     each = session.batch([Question(texts[0], rho=1, effort="high"), Question(texts[0], rho=1)])
-    assert ["shortened" in answer.columns[-1].estimate.method for answer in (*together, *each)] == [
+    assert ["shortened" in answer.columns[-1].estimate.method for answer in (*simultaneous, *each)] == [
         True,
         True,
         True,

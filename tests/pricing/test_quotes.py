@@ -62,7 +62,7 @@ def test_a_quote_says_why_a_person_moves_the_answer_that_far(text, why):
 
 def test_a_quote_says_what_a_method_needs_before_anything_is_paid():
     asked = [Priced(plan("SELECT * FROM mle(people, column => salary)"), Pure(1))]
-    notes = quote_questions(asked, 0.95, together=False, rows=None).notes
+    notes = quote_questions(asked, 0.95, simultaneous=False, rows=None).notes
     assert any("needs about 50,000 people at epsilon 1 for normal" in note for note in notes)
 
 
@@ -133,10 +133,10 @@ def test_an_error_is_told_in_relation_to_the_value_of_a_group():
 def test_an_error_may_be_told_for_all_groups_at_once():
     asked = plan("SELECT city, sex, COUNT(*) FROM people GROUP BY city, sex")
     cells = prod(list_measures(asked, Pure(1))[0].query.shape)
-    together, alone = (quote_plan(asked, Pure(1), together=each) for each in (True, False))
-    noise = together.measurements[0].noise
-    assert together.outputs[0].error == noise.interval(0.95, cells).half_width > alone.outputs[0].error
-    assert (together.together, alone.together) == (True, False)
+    simultaneous, alone = (quote_plan(asked, Pure(1), simultaneous=each) for each in (True, False))
+    noise = simultaneous.measurements[0].noise
+    assert simultaneous.outputs[0].error == noise.interval(0.95, cells).half_width > alone.outputs[0].error
+    assert (simultaneous.simultaneous, alone.simultaneous) == (True, False)
 
 
 def test_the_number_of_supposed_rows_can_be_named():
@@ -150,13 +150,13 @@ def test_the_number_of_supposed_rows_can_be_named():
 def test_the_bill_of_a_batch_has_every_measurement_once():
     texts = ["SELECT COUNT(*) AS n FROM people", "SELECT COUNT(*) AS n, SUM(age) FROM people"]
     asked = [Priced(plan(texts[0]), Pure(1)), Priced(plan(texts[1]), Pure(2))]
-    quoted = quote_questions(asked, 0.95, together=False, rows=None)
+    quoted = quote_questions(asked, 0.95, simultaneous=False, rows=None)
     assert [line.name for line in quoted.outputs] == ["1: n", "2: n", "2: sum_age"]
     assert [line.what for line in quoted.measurements] == ["rows", "sum of age"]
     assert sum(line.price.epsilon for line in quoted.measurements) == 2
     assert quoted.event == bill(*((each.plan, each.price) for each in asked))
     assert quoted.price is None
-    assert quote_questions(asked[:1], 0.95, together=False, rows=None).price == Pure(1)
+    assert quote_questions(asked[:1], 0.95, simultaneous=False, rows=None).price == Pure(1)
 
 
 def test_no_error_is_expected_where_a_divisor_may_be_zero():

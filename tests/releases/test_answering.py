@@ -51,7 +51,7 @@ def test_an_answer_says_where_it_is_from_and_what_its_interval_holds(asking):
         assert part in said
     assert "Rows whose sex is missing are in no group." in answer.notes
     assert all(lower < upper for lower, upper in answer.interval("n"))
-    narrow, wide = answer.interval("n", 0.5)[0], answer.interval("n", 0.5, together=True)[0]
+    narrow, wide = answer.interval("n", 0.5)[0], answer.interval("n", 0.5, simultaneous=True)[0]
     assert wide[0] < narrow[0] < narrow[1] < wide[1]
 
 

@@ -33,10 +33,10 @@ def test_it_is_replied_as_it_was_with_a_note(shared_house, asked):
         again = shared_house.query("alice", text, epsilon=2).json()
         recalled = shared_house.ask("alice", "GET", place).json()
         other = shared_house.ask("alice", "GET", f"{place}?confidence=0.8")
-        together = shared_house.ask("alice", "GET", f"{place}?together=true")
+        simultaneous = shared_house.ask("alice", "GET", f"{place}?simultaneous=true")
     assert without_mark(again) | {"left": 0} == first | {"left": 0, "replayed": False}
     assert without_mark(recalled) | {"left": 0} == first | {"left": 0, "replayed": False}
-    for refused in (other, together):
+    for refused in (other, simultaneous):
         assert (refused.status_code, refused.json()["error"]["code"]) == (409, "other_version")
 
 

@@ -69,7 +69,7 @@ def test_it_is_paid_from_the_budget_of_the_session_every_time():
             session.sample_and_aggregate(len, bounds=(0, 100), epsilon=0.4, blocks=2)
         assert session.budget().personal.left().epsilon == Fraction(2, 10)
         assert session.answers() == []
-        assert len(session.sql("SELECT COUNT(*) AS n FROM data", epsilon=0.2, anyway=True)) == 1
+        assert len(session.sql("SELECT COUNT(*) AS n FROM data", epsilon=0.2, allow_uninformative=True)) == 1
 
 
 def test_what_fails_before_the_answer_stays_paid_and_says_nothing(own, monkeypatch):
@@ -97,7 +97,9 @@ def test_the_function_runs_only_once_it_is_paid(own, monkeypatch):
 
 @pytest.mark.parametrize("made", ["text", float("nan"), None], ids=str)
 def test_blocks_without_a_number_are_in_the_middle(own, made):
-    answer = own.sample_and_aggregate(lambda _: made, bounds=(-10, 50), epsilon=SURE, blocks=4, anyway=True)
+    answer = own.sample_and_aggregate(
+        lambda _: made, bounds=(-10, 50), epsilon=SURE, blocks=4, allow_uninformative=True
+    )
     assert abs(answer["estimate"][0] - 20) < 0.5
 
 

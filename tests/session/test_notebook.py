@@ -73,8 +73,6 @@ def test_a_cell_may_ask_for_the_price_or_an_explanation(cell, session, option, k
     [
         ("", "session.*Write for example: %%private session --epsilon 0.5"),
         ("nobody --epsilon 1", "nobody is not a session"),
-        ("own --epsilon much", "--epsilon much is not a number"),
-        ("own --rows many", "rows"),
         ("own --what 1", "what"),
         ("own 'a", "No closing quotation"),
     ],
@@ -85,11 +83,32 @@ def test_a_line_that_says_nothing_is_refused(session, line, says):
     assert MagicError("x")._render_traceback_() == ["%%private: x"]
 
 
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("own --epsilon much", "--epsilon 'much' is not a number. Fix: write --epsilon 0.5."),
+        ("own --rows many", "--rows 'many' is not a number"),
+        ("own --epsilon 1 --anyway", "--anyway has another name. Fix: write --allow-uninformative."),
+        ("own --epsilon 1 --from-release", "release"),
+    ],
+)
+def test_an_option_that_cannot_be_read_is_refused(session, line, says):
+    with pytest.raises(Refusal) as refused:
+        ask_cell(line, COUNT, {"own": session, "least": 5})
+    assert says in str(refused.value)
+
+
+def test_weights_stand_in_a_line_once_for_each_output(session):
+    text = "SELECT COUNT(*) AS n, AVG(age) AS a FROM data"
+    quote = ask_cell("own --epsilon 1 --weight n=3 --price --simultaneous", text, {"own": session})
+    assert quote == session.price(text, epsilon=1, weights={"n": 3}, simultaneous=True)
+
+
 def test_a_refusal_of_a_cell_is_in_the_words_of_its_line(cell):
     line = "%%private own --epsilon 0.001 --rows 40 --effort normal --request-id r"
     _, shown = cell(f"{line}\n{COUNT}")
-    assert shown.splitlines()[1].endswith("or take it all the same: --anyway.")
-    result, _ = cell(f"{line} --anyway --fresh --no-interval\n{COUNT}")
+    assert shown.splitlines()[1].endswith("or take it all the same: --allow-uninformative.")
+    result, _ = cell(f"{line} --allow-uninformative --fresh --no-interval\n{COUNT}")
     assert result.result.notes[0].startswith("n says almost nothing")
     assert result.result.receipt.request_id == "r"
 

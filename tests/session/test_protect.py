@@ -165,7 +165,7 @@ def test_a_ledger_in_a_file_remembers(tmp_path):
     second = protected(epsilon=1, ledger=tmp_path / "ledger.sqlite")
     assert second.sql("SELECT COUNT(*) FROM data", epsilon=0.75)["count"] == answer["count"]
     with pytest.raises(Refusal, match="is more than is left"):
-        second.sql("SELECT COUNT(*) FROM data", epsilon=0.5, anyway=True)
+        second.sql("SELECT COUNT(*) FROM data", epsilon=0.5, allow_uninformative=True)
     second._curator.close()
 
 

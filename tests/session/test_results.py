@@ -66,8 +66,8 @@ def test_a_total_of_many_groups_is_less_sure_than_one_group_and_surer_than_their
     widths = [upper - lower for lower, upper in answer.interval("n")]
     assert widths[0] < widths[2] < 2 * widths[0]
     assert widths[2] < widths[-1] < 6 * widths[0]
-    together = [upper - lower for lower, upper in answer.interval("n", together=True)]
-    assert all(wide > narrow for wide, narrow in zip(together, widths, strict=True))
+    simultaneous = [upper - lower for lower, upper in answer.interval("n", simultaneous=True)]
+    assert all(wide > narrow for wide, narrow in zip(simultaneous, widths, strict=True))
     means = [upper - lower for lower, upper in answer.interval("m")]
     assert means[-1] < means[0]  # of more rows
 

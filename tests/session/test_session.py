@@ -56,9 +56,9 @@ def test_the_same_question_is_answered_again_free_and_with_the_same_values(alice
 
 def test_an_answer_about_the_population_is_another_one_and_says_so(alice):
     text = "SELECT sex, AVG(salary) AS pay, AVG(member) AS share FROM people GROUP BY sex"
-    data = alice.sql(text, epsilon=0.1, anyway=True)
-    population = alice.sql(text, epsilon=0.1, anyway=True, inference="population")
-    again = alice.sql(text, epsilon=0.1, anyway=True, inference="population")
+    data = alice.sql(text, epsilon=0.1, allow_uninformative=True)
+    population = alice.sql(text, epsilon=0.1, allow_uninformative=True, inference="population")
+    again = alice.sql(text, epsilon=0.1, allow_uninformative=True, inference="population")
     assert (population.replayed, again.replayed) == (False, True)
     assert again.interval("pay") == population.interval("pay")
     assert [
@@ -70,9 +70,11 @@ def test_an_answer_about_the_population_is_another_one_and_says_so(alice):
 
 def test_every_way_to_ask_takes_the_inference(alice):
     text, said = "SELECT AVG(age) AS mean FROM people", {"epsilon": Fraction(1, 10), "inference": "population"}
-    first = alice.sql(text, anyway=True, **said)
-    assert alice.table("people").mean("age", anyway=True, **said).interval("mean") == first.interval("mean")
-    assert alice.batch([Question(text, **said)], anyway=True)[0].replayed
+    first = alice.sql(text, allow_uninformative=True, **said)
+    assert alice.table("people").mean("age", allow_uninformative=True, **said).interval("mean") == first.interval(
+        "mean"
+    )
+    assert alice.batch([Question(text, **said)], allow_uninformative=True)[0].replayed
     quoted, explained = alice.price(text, **said), alice.explain(text, **said)
     assert [note for note in quoted.notes if note.startswith("Errors to expect are those of values that lie evenly")]
     assert "population AVG(age" in str(explained)
@@ -275,9 +277,9 @@ def test_uneven_parts_are_measured_replayed_and_reported_alike(alice):
 
 
 def test_errors_of_all_groups_at_once_are_what_intervals_together_have(alice):
-    quoted = alice.price(GROUPED, epsilon=0.5, together=True)
+    quoted = alice.price(GROUPED, epsilon=0.5, simultaneous=True)
     answer = alice.sql(GROUPED, epsilon=0.5)
-    low, high = answer.interval("n", together=True)[0]
+    low, high = answer.interval("n", simultaneous=True)[0]
     assert quoted.outputs[0].error == (high - low) / 2 > alice.price(GROUPED, epsilon=0.5).outputs[0].error
 
 

@@ -48,7 +48,9 @@ def session():
 )
 def test_what_would_say_almost_nothing_is_refused_and_costs_nothing(session, asked, little, enough):
     text = f"SELECT {asked} AS n FROM data"
-    with pytest.raises(Refusal, match=r"^n would say almost nothing: off by up to .* Fix: pay epsilon=.*anyway") as no:
+    with pytest.raises(
+        Refusal, match=r"^n would say almost nothing: off by up to .* Fix: pay epsilon=.*allow_uninformative=True"
+    ) as no:
         session.sql(text, epsilon=little)
     assert no.value.code == "vacuous"
     assert session.budget().personal.spent.epsilon_units == 0
@@ -88,7 +90,7 @@ def test_groups_are_judged_by_their_average_and_coarser_ones_are_named(session):
 
 
 def test_it_is_sold_to_whoever_wants_it_anyway_and_then_replayed(session):
-    answer = session.sql(COUNT, epsilon=0.001, anyway=True)
+    answer = session.sql(COUNT, epsilon=0.001, allow_uninformative=True)
     assert answer.notes[0].startswith("n says almost nothing")
     again = session.sql(COUNT, epsilon=0.001)
     assert (again.replayed, again["n"], again.notes) == (True, answer["n"], answer.notes)
@@ -100,7 +102,7 @@ def test_one_such_question_refuses_a_batch(session):
     batch = [Question("SELECT COUNT(*) AS a FROM data", epsilon=1), Question(COUNT, epsilon=0.001)]
     with pytest.raises(Refusal, match=r"^n would say almost nothing"):
         session.batch(batch)
-    first, second = session.batch(batch, anyway=True)
+    first, second = session.batch(batch, allow_uninformative=True)
     assert (first.notes, len(second.notes)) == ((), 1)
     assert [each.replayed for each in session.batch(batch)] == [True, True]
     assert len(session.price(batch).vacuous) == 1
@@ -170,7 +172,7 @@ def test_answers_that_leave_groups_out_tell_nothing(text):
 
 def test_an_earlier_count_tells_as_much_at_whatever_confidence_it_was_asked():
     session = opened(rows_per_person=1)
-    counted = session.sql(COUNT, epsilon=0.05, confidence=0.001, anyway=True)
+    counted = session.sql(COUNT, epsilon=0.05, confidence=0.001, allow_uninformative=True)
     (_, most), *_ = counted.interval("n", 0.95)
     (says,) = session.price(COUNT, epsilon=0.001).vacuous
     assert f"({most:,.0f} rows, by your answer" in says
@@ -228,7 +230,7 @@ def test_a_price_that_a_policy_sets_is_judged_too(session):
     ).session("you")
     with pytest.raises(Refusal, match=r"^n would say almost nothing"):
         ruled.sql(COUNT)
-    answer = ruled.sql(COUNT, anyway=True)
+    answer = ruled.sql(COUNT, allow_uninformative=True)
     assert answer.notes[0].startswith("n says almost nothing")
     assert ruled.sql(COUNT).replayed
 

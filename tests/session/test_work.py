@@ -66,7 +66,7 @@ DEAR = {
 }
 FREE = {
     "price": lambda session, text: session.price(text, epsilon=1),
-    "price of rho": lambda session, text: session.price(text, rho=0.1, together=True),
+    "price of rho": lambda session, text: session.price(text, rho=0.1, simultaneous=True),
     "price of high effort": lambda session, text: session.price(text, rho=0.1, effort="high"),
     "price of an error": lambda session, text: session.price(text, error=1, rows=1000),
     "explain": lambda session, text: session.explain(text),
@@ -133,8 +133,8 @@ def test_sixty_correlations_are_priced_and_a_batch_of_many_is_not(bob):
 def test_the_work_of_a_batch_is_that_of_its_questions_together(bob):
     texts = ["SELECT AVG(age) FROM people", "SELECT CORR(age, salary) FROM people"]
     alone = sum(count_steps(lambda text=text: bob.price(text, epsilon=1))[0] for text in texts)
-    together, _ = count_steps(lambda: bob.price(texts, epsilon=1))
-    assert together == pytest.approx(alone, rel=0.2)
+    simultaneous, _ = count_steps(lambda: bob.price(texts, epsilon=1))
+    assert simultaneous == pytest.approx(alone, rel=0.2)
 
 
 @pytest.mark.parametrize(

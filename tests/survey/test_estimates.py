@@ -160,12 +160,12 @@ def test_exact_and_normal_tails_agree_where_they_meet():
 def test_intervals_together_are_wider_unless_both_say_the_same():
     reports = {(0,): 60, (1,): 25, (2,): 15}
     found = KaryResponse(3, Fraction(5)).estimate(reports)
-    for (low, high), (lower, higher) in zip(found.intervals(), found.intervals(together=True), strict=True):
+    for (low, high), (lower, higher) in zip(found.intervals(), found.intervals(simultaneous=True), strict=True):
         assert lower <= low
         assert high <= higher
         assert (low, high) != (lower, higher)
     both = Warner(Fraction(3, 4)).estimate({(0,): 60, (1,): 40})
-    assert both.intervals() == both.intervals(together=True)
+    assert both.intervals() == both.intervals(simultaneous=True)
     (low, high), (other_low, other_high) = both.intervals()
     assert (1 - high, 1 - low) == pytest.approx((other_low, other_high))
 
@@ -179,7 +179,8 @@ def test_intervals_together_hold_at_once():
     for _ in range(40):
         found = design.estimate(Counter(design.randomize(answer, bits) for answer in answers))
         held += all(
-            low <= count / 400 <= high for (low, high), count in zip(found.intervals(together=True), truth, strict=True)
+            low <= count / 400 <= high
+            for (low, high), count in zip(found.intervals(simultaneous=True), truth, strict=True)
         )
     assert held >= 29
 

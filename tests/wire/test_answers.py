@@ -37,7 +37,7 @@ QUESTIONS = [
 ]
 
 
-def nobody(name, confidence, together):
+def nobody(name, confidence, simultaneous):
     raise AssertionError("nobody is asked")
 
 
@@ -97,15 +97,15 @@ def test_other_intervals_are_asked_for(bob):
     answer = bob.sql("SELECT sex, COUNT(*) AS n FROM people GROUP BY sex LIMIT 1", epsilon=2)
     asked = []
 
-    def intervals(name, confidence, together):
-        asked.append((name, confidence, together))
-        return ends_of(told(answer_record(replace(answer, confidence=confidence), together=together)), name, 1)
+    def intervals(name, confidence, simultaneous):
+        asked.append((name, confidence, simultaneous))
+        return ends_of(told(answer_record(replace(answer, confidence=confidence), simultaneous=simultaneous)), name, 1)
 
     found = sent(answer, intervals)
-    for confidence, together in ((None, False), (0.5, False), (None, True), (0.5, True)):
-        assert found.interval("n", confidence, together) == answer.interval("n", confidence, together)
+    for confidence, simultaneous in ((None, False), (0.5, False), (None, True), (0.5, True)):
+        assert found.interval("n", confidence, simultaneous) == answer.interval("n", confidence, simultaneous)
     assert asked == [("n", 0.5, False), ("n", 0.95, True), ("n", 0.5, True)]
-    assert found.interval("n", together=True) != found.interval("n")
+    assert found.interval("n", simultaneous=True) != found.interval("n")
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_a_number_has_both_ends(bob, name):
 
 def test_of_one_group_together_is_alone(bob):
     answer = sent(bob.sql("SELECT COUNT(*) AS n FROM people", epsilon=2))
-    assert answer.interval("n", together=True) == answer.interval("n")
+    assert answer.interval("n", simultaneous=True) == answer.interval("n")
 
 
 def test_a_batch_is_written_in_its_order(bob):

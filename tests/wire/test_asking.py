@@ -80,8 +80,8 @@ def test_a_batch_is_put_to_a_session(bob):
 
 
 def test_a_price_and_an_explanation_are_put_to_a_session(bob):
-    one = received(AskPrice | AskBatchPrice, {"sql": SQL, "epsilon": 1, "together": True, "confidence": 0.9})
-    assert one.put_to(bob) == bob.price(SQL, epsilon=1, together=True, confidence=0.9)
+    one = received(AskPrice | AskBatchPrice, {"sql": SQL, "epsilon": 1, "simultaneous": True, "confidence": 0.9})
+    assert one.put_to(bob) == bob.price(SQL, epsilon=1, simultaneous=True, confidence=0.9)
     several = received(AskPrice | AskBatchPrice, {"questions": [COUNT, SQL], "epsilon": 1})
     assert several.put_to(bob) == bob.price([COUNT, SQL], epsilon=1)
     told = received(AskExplanation, {"sql": SQL, "epsilon": 1})
@@ -141,7 +141,7 @@ def test_how_many_questions_a_batch_may_have_is_described_by_the_model_and_refus
     assert len(received(AskBatch, {"questions": [COUNT] * (MOST_QUESTIONS + 1)}).questions) == MOST_QUESTIONS + 1
 
 
-@pytest.mark.parametrize("body", [{}, {"sql": SQL, "questions": [SQL]}, {"together": True}])
+@pytest.mark.parametrize("body", [{}, {"sql": SQL, "questions": [SQL]}, {"simultaneous": True}])
 def test_a_price_is_of_one_question_or_of_several(body):
     with pytest.raises(ValidationError):
         received(AskPrice | AskBatchPrice, body)

@@ -22,7 +22,7 @@ SUMS = "SELECT hospital, SUM(cost) AS s, AVG(cost) AS a FROM visits GROUP BY hos
     [
         (COUNT, {"epsilon": 0.3}),
         (COUNT, {"error": 20}),
-        (SUMS, {"rho": 0.1, "together": True, "rows": 50, "confidence": 0.9}),
+        (SUMS, {"rho": 0.1, "simultaneous": True, "rows": 50, "confidence": 0.9}),
         (SUMS, {"rho": 0.1, "effort": "high"}),
         ("SELECT MEDIAN(salary) AS m, MAX(age) AS o FROM people", {"epsilon": 1}),
         ("SELECT SUM(salary) / SUM(age) AS q FROM people", {"epsilon": 1e-6}),

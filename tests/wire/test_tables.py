@@ -41,8 +41,8 @@ def test_a_large_stream_has_several_batches():
 
 
 def test_intervals_of_all_cells_at_once_are_said_to_be(found):
-    reader = pa.ipc.open_stream(b"".join(encode_arrow(found, together=True)))
-    assert json.loads(reader.schema.metadata[b"adomnia"])["together"] is True
+    reader = pa.ipc.open_stream(b"".join(encode_arrow(found, simultaneous=True)))
+    assert json.loads(reader.schema.metadata[b"adomnia"])["simultaneous"] is True
 
 
 def test_csv_has_a_heading_and_nothing_where_nothing_is_known(found):
@@ -70,10 +70,10 @@ def test_a_column_of_nothing_and_columns_of_every_type_are_written():
 
 def test_a_header_has_the_facts_unless_they_are_too_long(found):
     noted = replace(found, notes=(Note(write("Zürich\r\nSet-Cookie: says {with rows=} how many")),))
-    header = facts_header(noted, together=True)
+    header = facts_header(noted, simultaneous=True)
     assert header.isascii()
     assert header.isprintable()
-    assert json.loads(header) == answer_facts(noted, together=True)
+    assert json.loads(header) == answer_facts(noted, simultaneous=True)
     assert json.loads(header)["notes"] == ["Zürich\r\nSet-Cookie: says with `rows` how many"]
     long = json.loads(facts_header(replace(found, notes=(Note("x" * 5000),))))
     assert {*answer_facts(found)} - {*long} == {"caps", "notes"}

@@ -38,23 +38,25 @@ def encode_json(record: object) -> bytes:
     return json.dumps(record, separators=(",", ":"), allow_nan=False).encode()
 
 
-def encode_answer(answer: Answer, *, together: bool = False, without: Collection[str] = ()) -> Pieces:
+def encode_answer(answer: Answer, *, simultaneous: bool = False, without: Collection[str] = ()) -> Pieces:
     """Encode an answer without some of its parts, in slices if it is large."""
     if len(answer) * len(answer.columns) <= SLICE:
-        record = answer_record(answer, together=together)
+        record = answer_record(answer, simultaneous=simultaneous)
         return [encode_json({name: part for name, part in record.items() if name not in without})]
-    facts = {name: part for name, part in answer_facts(answer, together=together).items() if name not in without}
+    facts = {
+        name: part for name, part in answer_facts(answer, simultaneous=simultaneous).items() if name not in without
+    }
     with _one_at_a_time:
-        return encode_record({"columns": column_records(answer, together=together), **facts})
+        return encode_record({"columns": column_records(answer, simultaneous=simultaneous), **facts})
 
 
-def encode_table(answer: Answer, form: str, *, together: bool = False) -> Pieces:
+def encode_table(answer: Answer, form: str, *, simultaneous: bool = False) -> Pieces:
     """Encode an answer as a stream of Arrow or as CSV."""
     encode = {ARROW: encode_arrow, CSV: encode_csv}[form]
     if len(answer) * len(answer.columns) <= SLICE:
-        return _gather(encode(answer, together=together))
+        return _gather(encode(answer, simultaneous=simultaneous))
     with _one_at_a_time:
-        return _gather(encode(answer, together=together))
+        return _gather(encode(answer, simultaneous=simultaneous))
 
 
 def encode_record(record: Mapping[str, Any]) -> Pieces:

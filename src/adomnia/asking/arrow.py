@@ -23,12 +23,12 @@ _FIRST_DAY = np.datetime64("0001-01-01", "D")
 
 
 def build_table(
-    columns: Sequence[KeyColumn | ValueColumn], rows: NDArray[np.intp], confidence: float, *, together: bool = False
+    columns: Sequence[KeyColumn | ValueColumn], rows: NDArray[np.intp], confidence: float, *, simultaneous: bool = False
 ) -> pa.Table:
     """The rows of the columns, with the interval beside each measured one; field metadata says what each is."""
 
     def bounds(column: ValueColumn) -> Bounds:
-        return column.bounds(rows, confidence, together)
+        return column.bounds(rows, confidence, simultaneous)
 
     ends = name_ends(columns)
     named = [pair for column in columns for pair in _arrays(column, ends.get(column.name, ()), rows, bounds)]

@@ -51,7 +51,7 @@ class Inquiry:
     payment: Payment
     request_id: str | None
     replay: bool
-    anyway: bool
+    allow_uninformative: bool
     from_release: bool
     watch: Callable[[], AbstractContextManager[Progress]]
 
@@ -83,7 +83,7 @@ def ask(inquiry: Inquiry) -> Outcome:
             return outcome
     asker, plan = inquiry.asker, require_plan(inquiry.plan)
     batch = asker.build_batch((inquiry.question,), inquiry.confidence, replay=inquiry.replay)
-    return buy(asker, batch, [plan], inquiry.request_id, anyway=inquiry.anyway)
+    return buy(asker, batch, [plan], inquiry.request_id, allow_uninformative=inquiry.allow_uninformative)
 
 
 def _make_release(inquiry: Inquiry) -> Outcome | None:

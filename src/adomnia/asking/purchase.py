@@ -51,7 +51,13 @@ class Outcome:
 
 
 def buy(  # noqa: PLR0913 - all that decides what is paid for
-    asker: Asker, batch: Batch, plans: Sequence[Plan], request_id: str | None, *, anyway: bool, source: str = ""
+    asker: Asker,
+    batch: Batch,
+    plans: Sequence[Plan],
+    request_id: str | None,
+    *,
+    allow_uninformative: bool,
+    source: str = "",
 ) -> Outcome:
     """What came of questions that an analyst pays for, or paid for before."""
     asker.check_named(batch)
@@ -59,7 +65,7 @@ def buy(  # noqa: PLR0913 - all that decides what is paid for
     priced = [] if sets_price(asker.policy) else asker.price(batch, plans)
     identity = asker.identify(batch, plans, priced, asker.own(named))
     request = PaymentRequest(asker.name, named, identity, batch.to_text(), source=source)
-    purchase = _Purchase(asker, batch, plans, anyway)
+    purchase = _Purchase(asker, batch, plans, allow_uninformative)
     with asker.dataset.ledger.lock("question", identity.hex()):
         outcome = purchase.make(request, priced) if priced else purchase.make_by_policy(request)
     if outcome.kept is not None and outcome.receipt is not None:
@@ -163,7 +169,7 @@ class _Purchase:
     asker: Asker
     batch: Batch
     plans: Sequence[Plan]
-    anyway: bool
+    allow_uninformative: bool
 
     def make(self, request: PaymentRequest, priced: Sequence[Priced]) -> Outcome:
         """At the price that was named."""
@@ -190,15 +196,15 @@ class _Purchase:
     def _judge_and_pay(
         self, request: PaymentRequest, priced: Sequence[Priced]
     ) -> tuple[list[Verdict | None], Reservation | StoredAnswer]:
-        """Pay for questions that are worth their price, and for others if they are wanted `anyway`; and say which."""
+        """Pay for questions that are worth their price, and for others if that is allowed; and say which."""
         judge = Judge(self.asker, self.batch, self.plans)
         verdicts = judge.judge(priced)
-        if self.anyway or not self._find_vacuous(verdicts, request):
+        if self.allow_uninformative or not self._find_vacuous(verdicts, request):
             with suppress(NewerAnswer):  # of another thread, process or host
                 return verdicts, self._pay(replace(request, seen=judge.seen), priced)
         # By what is in the ledger now. What is answered from here on is not waited for: there might be no end of it.
         verdicts = judge.judge_afresh(priced)
-        if not self.anyway and (vacuous := self._find_vacuous(verdicts, request)) is not None:
+        if not self.allow_uninformative and (vacuous := self._find_vacuous(verdicts, request)) is not None:
             raise vacuous.refusal()
         return verdicts, self._pay(request, priced)
 

@@ -33,17 +33,17 @@ if TYPE_CHECKING:
 
 
 def quote(
-    asker: Asker, asked: str | Iterable[Question | str], confidence: float, together: bool, payment: Payment
+    asker: Asker, asked: str | Iterable[Question | str], confidence: float, simultaneous: bool, payment: Payment
 ) -> Quote:
     """What a question, a release or a batch would cost, and how far off its answers may be."""
     if not isinstance(asked, str):
         batch = asker.build_batch(asked, confidence, payment)
     elif (creation := read_creation(asked)) is not None:
-        return _price_creation(asker, Question(creation.question, **payment), confidence, together)[1]
+        return _price_creation(asker, Question(creation.question, **payment), confidence, simultaneous)[1]
     else:
         batch = asker.build_batch((Question(asked, **payment),), confidence)
     priced, verdicts = _price_now(asker, batch)
-    found = quote_questions(priced, confidence, together, payment.get("rows"))
+    found = quote_questions(priced, confidence, simultaneous, payment.get("rows"))
     return tell_free_answer(_add_warnings(asker, found, verdicts), asker.dataset, asker.name, batch)
 
 
@@ -53,7 +53,7 @@ def explain_question(asker: Asker, question: Question, confidence: float) -> Nod
     if creation is not None:
         question = replace(question, text=creation.question)
         if not question.names_no_price:
-            one, found = _price_creation(asker, question, confidence, together=False)
+            one, found = _price_creation(asker, question, confidence, simultaneous=False)
             return explain(without_effort(one.plan), found)
     catalog = asker.dataset.catalog
     plan = plan_text(question, catalog, confidence)
@@ -75,10 +75,10 @@ def _price_now(asker: Asker, batch: Batch) -> tuple[list[Priced], list[Verdict |
     return priced, Judge(asker, batch, plans).judge_afresh(priced)
 
 
-def _price_creation(asker: Asker, question: Question, confidence: float, together: bool) -> tuple[Priced, Quote]:
+def _price_creation(asker: Asker, question: Question, confidence: float, simultaneous: bool) -> tuple[Priced, Quote]:
     """A release as the dataset would pay for it."""
     batch = asker.build_batch((question,), confidence)
-    return price_release(asker.dataset, batch, asker.declared, together=together)
+    return price_release(asker.dataset, batch, asker.declared, simultaneous=simultaneous)
 
 
 def _add_warnings(asker: Asker, found: Quote, verdicts: Sequence[Verdict | None]) -> Quote:

@@ -101,13 +101,13 @@ def publish(dataset: Dataset, name: str, batch: Batch, maker: Analyst | None, pr
 
 
 def price_release(
-    dataset: Dataset, batch: Batch, maker: Analyst | None, *, together: bool = False
+    dataset: Dataset, batch: Batch, maker: Analyst | None, *, simultaneous: bool = False
 ) -> tuple[Priced, Quote]:
     """What a release for everybody would cost, how far off it may be, and who pays; nothing is read or spent."""
     check_release(batch.questions[0].text)
     priced = batch.price(batch.plans(dataset.catalog), dataset.catalog)
     prove(dataset.kernel, priced)
-    quote = quote_questions(priced, batch.confidence, together, batch.questions[0].rows)
+    quote = quote_questions(priced, batch.confidence, simultaneous, batch.questions[0].rows)
     said = [_DATASET_PAYS]
     try:
         check_maker(maker)
@@ -135,7 +135,7 @@ def buy_release(asker: Asker, name: str, batch: Batch, progress: Progress) -> Re
             return earlier
         _refuse_more(dataset, analyst, plan)
         progress(f"measuring {name}", 0.1)
-        outcome = buy(asker, batch, plans, f"{OWN_PREFIX}{name.lower()}", anyway=True)
+        outcome = buy(asker, batch, plans, f"{OWN_PREFIX}{name.lower()}", allow_uninformative=True)
         with allow():  # it is paid for
             return keep_release(dataset, name, batch, outcome, progress, made_by=analyst, private=True)
 

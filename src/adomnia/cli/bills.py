@@ -88,7 +88,7 @@ def as_record(quote: Quote) -> dict[str, object]:
             }
             for output in quote.outputs
         ],
-        "together": quote.together,
+        "simultaneous": quote.simultaneous,
         "caps": [asdict(cap) for cap in quote.caps],
         "effort": quote.effort,
         "warnings": list(quote.warnings),

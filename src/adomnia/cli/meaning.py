@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adomnia.cli.options import Format, Output, parse_number, parse_share
+from adomnia.cli.options import Format, Output, parse_number
 from adomnia.errors import Refusal
+from adomnia.typed_options import parse_share
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

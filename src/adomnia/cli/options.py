@@ -1,15 +1,14 @@
 """What several commands take from the command line, and what a command ends with."""
 
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
 
+from adomnia import typed_options
 from adomnia.errors import AdomniaError, Refusal, Unavailable
-from adomnia.messages.references import Flag
-from adomnia.messages.texts import Message
 
 REFUSED, FAILED, UNAVAILABLE = 2, 1, 3
 
@@ -44,28 +43,8 @@ Lifetime: TypeAlias = Annotated[
 
 
 def parse_number(option: str, written: str | None) -> Decimal | None:
-    """The number a person typed, read as the decimal it is."""
-    if written is None:
-        return None
-    try:
-        return Decimal(written)
-    except InvalidOperation:
-        raise refuse_flag(option, repr(written), "is not a number", "0.5") from None
-
-
-def parse_share(option: str, written: str) -> float:
-    """A number between 0 and 1, both excluded."""
-    part = parse_number(option, written)
-    if part is None or not part.is_finite() or not 0 < part < 1:
-        raise refuse_flag(option, repr(written), "is not between 0 and 1", "0.95", " for 95%")
-    return float(part)
-
-
-def refuse_flag(  # noqa: PLR0913, PLR0917 - the parts of two sentences
-    name: str, written: str, why: str, right: str, rest: str = "", code: str = "refused"
-) -> Refusal:
-    """The refusal of what was typed behind a flag, or set in the shell, with what could be."""
-    return Refusal(Message(Flag(name, written)), why, Message("write ", Flag(name, right), rest), code=code)
+    """The number a person typed, if one was."""
+    return None if written is None else typed_options.parse_number(option, written)
 
 
 def exit_code(error: AdomniaError) -> int:

@@ -11,6 +11,7 @@ import typer
 
 from adomnia.cli.options import AnswerFormat, Format, Output, PlaceText, TokenFile
 from adomnia.cli.question_options import QuestionOptions, with_question_options
+from adomnia.options import ASK, EXPLAIN, PRICE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,14 +59,11 @@ adomnia answers examples/hospital --after monday-1 --limit 20 --format json
 """
 
 
-@with_question_options
-def sql(  # noqa: PLR0913, PLR0917 - its options
+@with_question_options(ASK)
+def sql(
     asked: QuestionOptions,
     form: Annotated[AnswerFormat, typer.Option("--format", help="For people, or for programs.")] = AnswerFormat.TABLE,
     mock: Annotated[bool, typer.Option("--mock", help="Ask made-up rows: nothing is read or spent.")] = False,
-    request_id: Annotated[str | None, typer.Option(help="A name of your own for this request.")] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Pay again for new noise; do not replay.")] = False,
-    anyway: Annotated[bool, typer.Option("--anyway", help="Pay even if it would say almost nothing.")] = False,
     plot: Annotated[
         Path | None,
         typer.Option("--plot", metavar="FILE", help="Draw the answer, too: a file that ends in .svg, .png or .html."),
@@ -85,37 +83,33 @@ def sql(  # noqa: PLR0913, PLR0917 - its options
     if is_explain(asked.text):
         print_explanation(asked, Format.JSON if form is AnswerFormat.JSON else Format.TABLE)
         return
-    payment = asked.payment()
+    options = asked.read(ASK)
     listing = is_listing(asked.text)
     opened = (
         dataset_places.open_to_quote(asked.where) if listing else dataset_places.open_to_ask(asked.where, mock=mock)
     )
     with opened as session:
-        answer = session.sql(asked.text, **payment, request_id=request_id, replay=not fresh, anyway=anyway)
+        answer = session.sql(asked.text, **options)
     answers.print_answer(answer, form, mock)
     if plot is not None:
         answers.write_picture(answer, plot)
 
 
-@with_question_options
-def price(
-    asked: QuestionOptions,
-    together: Annotated[bool, typer.Option("--together", help="Show errors that hold in all groups at once.")] = False,
-    form: Output = Format.TABLE,
-) -> None:
+@with_question_options(PRICE)
+def price(asked: QuestionOptions, form: Output = Format.TABLE) -> None:
     """Show the bill of a question before paying: every measurement, its noise, the error to expect.
 
     It follows from the catalog and from what was spent: no private data is read and nothing is spent.
     """
     from adomnia.cli import bills, dataset_places
 
-    payment = asked.payment()
+    options = asked.read(PRICE)
     with dataset_places.open_to_quote(asked.where) as session:
-        quote = session.price(asked.text, **payment, together=together)
+        quote = session.price(asked.text, **options)
     bills.print_quote(quote, json=form is Format.JSON)
 
 
-@with_question_options
+@with_question_options(EXPLAIN)
 def explain(asked: QuestionOptions, form: Output = Format.TABLE) -> None:
     """Explain a question as a tree: whose rows, what is measured and why so much noise; with a price, what it buys.
 
@@ -129,9 +123,9 @@ def print_explanation(asked: QuestionOptions, form: Format) -> None:
     from adomnia.cli import dataset_places, pages
     from adomnia.messages.surfaces import Surface
 
-    payment = asked.payment()
+    options = asked.read(EXPLAIN)
     with dataset_places.open_to_quote(asked.where) as session:
-        tree = session.explain(asked.text, **payment).tree.in_words(Surface.COMMAND_LINE)
+        tree = session.explain(asked.text, **options).tree.in_words(Surface.COMMAND_LINE)
     if form is Format.JSON:
         pages.show_json(tree.record())
     else:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adomnia.cli.options import Format, Output, PlaceText, TokenFile, parse_number, parse_share
+from adomnia.cli.options import Format, Output, PlaceText, TokenFile, parse_number
 from adomnia.errors import Refusal
 from adomnia.options import CONFIDENCE
+from adomnia.typed_options import parse_share
 
 if TYPE_CHECKING:
     from adomnia.cli.dataset_places import Place

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adomnia.cli.options import Format, Output, parse_number, parse_share
+from adomnia.cli.options import Format, Output, parse_number
 from adomnia.cli.surveys import Confidence, DesignName, Population, choose_design, refuse_value
 from adomnia.errors import Refusal
+from adomnia.typed_options import parse_share
 
 if TYPE_CHECKING:
     from adomnia.survey.planning import SurveyPlan

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adomnia.cli.options import Format, Output, parse_number, parse_share
+from adomnia.cli.options import Format, Output, parse_number
 from adomnia.errors import Refusal
+from adomnia.typed_options import parse_share
 
 if TYPE_CHECKING:
     from adomnia.survey.design import ResponseDesign
@@ -133,7 +134,9 @@ def results(
     folder: SurveyFolder,
     confidence: Confidence = "0.95",
     population: Population = False,
-    together: Annotated[bool, typer.Option("--together", help="All intervals hold at once, not each one.")] = False,
+    simultaneous: Annotated[
+        bool, typer.Option("--simultaneous", help="All intervals hold at once, not each one.")
+    ] = False,
     form: Output = Format.TABLE,
 ) -> None:
     """Estimate from the reports so far how many gave each answer."""
@@ -146,7 +149,7 @@ def results(
     if not counts:
         raise Refusal("The survey", "has no reports yet", "wait until somebody has answered")
     found = survey.design.estimate(counts)
-    intervals = found.intervals(share, "population" if population else "data", together=together)
+    intervals = found.intervals(share, "population" if population else "data", simultaneous=simultaneous)
     if form is Format.JSON:
         pages.show_json(_record(survey, found, intervals, share, population))
     else:

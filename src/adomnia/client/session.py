@@ -14,7 +14,7 @@ from adomnia.explaining.explanations import is_explain
 from adomnia.explaining.methods import list_methods
 from adomnia.options import CONFIDENCE
 from adomnia.pricing.payment import check_confidence
-from adomnia.pricing.questions import Payment, Question
+from adomnia.pricing.questions import Payment, Question, check_names
 from adomnia.releases.archive import unpack_archive
 from adomnia.releases.checks import check_release_name
 from adomnia.releases.page import ReleaseList
@@ -77,14 +77,15 @@ class RemoteSession(DerivedSession):
         confidence: float = CONFIDENCE,
         request_id: str | None = None,
         replay: bool = True,
-        anyway: bool = False,
+        allow_uninformative: bool = False,
         **payment: Unpack[Payment],
     ) -> Answer:
+        check_names(payment)
         if isinstance(text, str) and is_explain(text):
             return self.explain(text, confidence=confidence, **payment)
         if self.from_release and payment.get("from_release") is None:
             payment["from_release"] = True
-        body = {**_ask_body(Question(text, **payment), confidence), "replay": replay, **_anyway(anyway)}
+        body = {**_ask_body(Question(text, **payment), confidence), "replay": replay, **_anyway(allow_uninformative)}
         record = self._post("query", body | {"request_id": choose_request_id(request_id)})
         return self._read(AnswerReply, lambda told: self._answer(told, 0, body), record)
 
@@ -94,11 +95,12 @@ class RemoteSession(DerivedSession):
         *,
         confidence: float = CONFIDENCE,
         request_id: str | None = None,
-        anyway: bool = False,
+        allow_uninformative: bool = False,
         **payment: Unpack[Payment],
     ) -> list[Answer]:
+        check_names(payment)
         body = {**_batch_body(questions, confidence, payment), "request_id": choose_request_id(request_id)}
-        body |= _anyway(anyway)
+        body |= _anyway(allow_uninformative)
         record = self._post("batch", body)
         return self._read(
             BatchReply,
@@ -111,14 +113,15 @@ class RemoteSession(DerivedSession):
         text: str | Iterable[Question | str],
         *,
         confidence: float = CONFIDENCE,
-        together: bool = False,
+        simultaneous: bool = False,
         **payment: Unpack[Payment],
     ) -> Quote:
+        check_names(payment)
         if isinstance(text, str):
             body = _ask_body(Question(text, **payment), confidence)
         else:
             body = _batch_body(text, confidence, payment)
-        return self._read(QuoteReply, quote_of, self._post("price", body | {"together": together}))
+        return self._read(QuoteReply, quote_of, self._post("price", body | {"simultaneous": simultaneous}))
 
     def explain(self, text: str, *, confidence: float = CONFIDENCE, **payment: Unpack[Payment]) -> Explanation:
         record = self._post("explain", _ask_body(Question(text, **payment), confidence))
@@ -215,22 +218,22 @@ class RemoteSession(DerivedSession):
         """
         known: dict[tuple[float, bool], Any] = {}
 
-        def intervals(name: str, confidence: float, together: bool) -> Bounds:
-            if (confidence, together) not in known:
+        def intervals(name: str, confidence: float, simultaneous: bool) -> Bounds:
+            if (confidence, simultaneous) not in known:
                 check_confidence(confidence)
-                known[confidence, together] = self._ask_again(told, place, body, confidence, together)
-            again = known[confidence, together]
+                known[confidence, simultaneous] = self._ask_again(told, place, body, confidence, simultaneous)
+            again = known[confidence, simultaneous]
             return self._read(AnswerReply, lambda reply: ends_of(reply, name, told.rows), again)
 
         return answer_of(told, intervals)
 
     def _ask_again(
-        self, told: AnswerReply, place: int, body: dict[str, Any] | None, confidence: float, together: bool
+        self, told: AnswerReply, place: int, body: dict[str, Any] | None, confidence: float, simultaneous: bool
     ) -> Any:  # noqa: ANN401 - JSON
         if told.receipt is None and body is not None:
-            again = {"confidence": confidence, "together": together, "request_id": choose_request_id(None)}
+            again = {"confidence": confidence, "simultaneous": simultaneous, "request_id": choose_request_id(None)}
             return self._post("query", body | again)
-        wanted = {"place": place, "confidence": confidence, "together": str(together).lower()}
+        wanted = {"place": place, "confidence": confidence, "simultaneous": str(simultaneous).lower()}
         return self._get_answer(require(told.receipt).request_id, wanted)
 
     def _read(self, model: type[_Told], read: Callable[[_Told], _Read], record: Any) -> _Read:  # noqa: ANN401 - JSON
@@ -290,9 +293,9 @@ def _part(text: str) -> str:
     return encoded.replace(".", "%2E") if encoded in {".", ".."} else encoded
 
 
-def _anyway(anyway: bool) -> dict[str, bool]:
+def _anyway(allow_uninformative: bool) -> dict[str, bool]:
     """Only where it is said: a server of an earlier version takes no such key."""
-    return {"anyway": True} if anyway else {}
+    return {"allow_uninformative": True} if allow_uninformative else {}
 
 
 def _ask_body(question: Question, confidence: float) -> dict[str, Any]:

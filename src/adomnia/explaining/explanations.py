@@ -140,7 +140,7 @@ def _total_nodes(name: str, lines: Sequence[Expected]) -> Iterator[Node]:
 def _total_in_words(quoted: Quote | None) -> str:
     if quoted is None or quoted.price is None:
         return "price: none was named; every measurement gets the same part unless weights say otherwise"
-    kept = "all groups at once" if quoted.together else "each group"
+    kept = "all groups at once" if quoted.simultaneous else "each group"
     beside = loss(quoted.event).delta
     delta = f" and delta {show_up(beside)}" if beside else ""
     sure = f"errors are kept in {kept} {100 * quoted.confidence:g}% of the time"

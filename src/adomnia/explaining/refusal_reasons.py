@@ -78,7 +78,7 @@ _GROUPS: dict[RefusalReason, tuple[str, ...]] = {
         "price or precision that is none", "Tell analysts that the page shows prices before they are paid."
     ): (
         *("price", "bad_price", "confidence", "error_not_known", "error_too_small", "bad_weight", "bad_rows"),
-        "price_changed",
+        *("price_changed", "renamed_option"),
         *("bad_effort", "bad_inference", "population", "public_table"),
     ),
     RefusalReason(

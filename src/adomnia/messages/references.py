@@ -52,7 +52,7 @@ class WithOption:
 
 @dataclass(frozen=True)
 class Button:
-    """What an option does, which is a button on pages: `take it all the same: anyway=True` in Python."""
+    """What an option does, which is a button on pages: `take it all the same: allow_uninformative=True` in Python."""
 
     says: str
     option: Option

@@ -29,6 +29,7 @@ class Surface(Enum):
 
 
 _WORDS = {row.name for row in OPTIONS.values() if row.kind in {"choice", "text"}}  # whose value is a word: quoted
+_FREE = {row.name for row in OPTIONS.values() if row.kind == "text"}  # whose value may be any text
 _SWITCHES = {
     (row.name, row.typed.stands_for): row.typed.flag for row in OPTIONS.values() if row.typed.stands_for is not None
 }
@@ -72,7 +73,7 @@ class _Words:
 
 
 def _write_python(option: Option) -> str:
-    if OPTIONS[option.name].kind == "text" and option.value is not None:
+    if option.name in _FREE and option.value is not None:
         return f"{option.name}={option.value!r}"
     return f"{option.name}={'' if option.value is None else _write_value(option, str)}"
 

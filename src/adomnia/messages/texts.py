@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from adomnia.messages.references import Option, Reference, SessionCall, WithOption
 from adomnia.messages.surfaces import Surface, write_reference
-from adomnia.options import OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -94,8 +93,7 @@ def refer(written: str) -> Reference:
     name, _, value = written.removeprefix("with ").partition("=")
     if written.startswith("with "):
         return WithOption(name)
-    switched = OPTIONS[name].kind == "truth" and value
-    return Option(name, value == "True" if switched else value or None)
+    return Option(name, value == "True" if value in {"True", "False"} else value or None)
 
 
 def join(between: str, texts: Iterable[str]) -> Message:

@@ -80,8 +80,8 @@ class Membership:
 def with_values(estimate: Estimate, values: Floats) -> Estimate:
     """The estimate with totals of values that were rounded one by one, as they are shown."""
 
-    def interval(confidence: float, together: int) -> Bounds:
-        return around(values, estimate.interval(confidence, together))
+    def interval(confidence: float, simultaneous: int) -> Bounds:
+        return around(values, estimate.interval(confidence, simultaneous))
 
     return replace(estimate, values=values, interval=interval)
 

@@ -54,9 +54,9 @@ class ValueColumn:
     name: str
     estimate: Estimate
 
-    def bounds(self, rows: NDArray[np.intp], confidence: float, together: bool = False) -> Bounds:
-        """Lower and upper ends in these cells; `together`: so that all cells are covered at once."""
-        lower, upper = self.estimate.interval(confidence, self.estimate.values.size if together else 1)
+    def bounds(self, rows: NDArray[np.intp], confidence: float, simultaneous: bool = False) -> Bounds:
+        """Lower and upper ends in these cells; `simultaneous`: so that all cells are covered at once."""
+        lower, upper = self.estimate.interval(confidence, self.estimate.values.size if simultaneous else 1)
         return lower.ravel()[rows], upper.ravel()[rows]
 
     def only(self, cells: tuple[int, ...]) -> ValueColumn:
@@ -64,8 +64,8 @@ class ValueColumn:
         whole = self.estimate
         places = list(cells)
 
-        def interval(confidence: float, together: int) -> Bounds:
-            lower, upper = whole.interval(confidence, together)
+        def interval(confidence: float, simultaneous: int) -> Bounds:
+            lower, upper = whole.interval(confidence, simultaneous)
             return lower.ravel()[places], upper.ravel()[places]
 
         values = whole.values.ravel()[places]
@@ -122,8 +122,8 @@ def _in_all_cells(estimate: Estimate, cells: Cells) -> Estimate:
     if estimate.values.shape == cells.shape:
         return estimate
 
-    def interval(confidence: float, together: int) -> Bounds:
-        lower, upper = (np.broadcast_to(end, cells.shape) for end in estimate.interval(confidence, together))
+    def interval(confidence: float, simultaneous: int) -> Bounds:
+        lower, upper = (np.broadcast_to(end, cells.shape) for end in estimate.interval(confidence, simultaneous))
         return lower, upper
 
     return replace(estimate, values=np.broadcast_to(estimate.values, cells.shape), interval=interval)
@@ -132,8 +132,8 @@ def _in_all_cells(estimate: Estimate, cells: Cells) -> Estimate:
 def _one_below_the_other(estimates: Sequence[Estimate]) -> Estimate:
     """One column of several groupings. They hold the same noise: to cover all at once, what is left open is divided."""
 
-    def interval(confidence: float, together: int) -> Bounds:
-        each = divide_confidence(1 - confidence, together)
+    def interval(confidence: float, simultaneous: int) -> Bounds:
+        each = divide_confidence(1 - confidence, simultaneous)
         ends = [estimate.interval(each, 1) for estimate in estimates]
         lower, upper = (np.concatenate([end[side].ravel() for end in ends]) for side in (0, 1))
         return lower, upper

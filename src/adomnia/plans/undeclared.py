@@ -89,8 +89,8 @@ def open_key(written: Expression) -> Bucket | None:
 def limit_open_keys(keys: tuple[Key, ...], named: int = MOST_NAMED) -> tuple[Key, ...]:
     """The same keys, where the open ones together make no more groups than may be `named`."""
     declared = prod(len(key_cells(key)) for key in keys if not is_open(key))
-    together, number = min(named, max(1, MOST_CELLS // declared)), sum(map(is_open, keys))
-    most = next(each for each in range(together, 0, -1) if each**number <= together)
+    simultaneous, number = min(named, max(1, MOST_CELLS // declared)), sum(map(is_open, keys))
+    most = next(each for each in range(simultaneous, 0, -1) if each**number <= simultaneous)
     return tuple(replace(key, among=Names(key.labels, most)) if is_open(key) else key for key in keys)
 
 

@@ -61,9 +61,9 @@ def _estimate(over: WindowFunction, cells: Cells) -> Estimate:
 
     largest = int(np.bincount(groups).max(initial=1))
 
-    def interval(confidence: float, together: int) -> Bounds:
+    def interval(confidence: float, simultaneous: int) -> Bounds:
         # A row is covered if all of its group are within their intervals at once; all rows, if all cells are.
-        missed = (1 - confidence) / (largest if together == 1 else cells.size)
+        missed = (1 - confidence) / (largest if simultaneous == 1 else cells.size)
         with np.errstate(all="ignore"):
             lower, upper = _bounds(over, cells, rows, groups, missed)
         return around(values, (lower.reshape(cells.shape), upper.reshape(cells.shape)))

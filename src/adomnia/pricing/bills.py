@@ -88,7 +88,7 @@ class Quote:
     outputs: tuple[Expected, ...]
     measurements: tuple[Measurement, ...]
     caps: tuple[Cap, ...] = ()
-    together: bool = False  # whether errors are for all groups at once
+    simultaneous: bool = False  # whether errors are for all groups at once
     findings: tuple[Search, ...] = ()  # of the values of keys that nobody declared
     effort: str = "normal"  # "high": errors will be smaller than these, but how much is not known before
     rows: int = SUPPOSED_ROWS  # of a group, where something depends on how many there are
@@ -166,7 +166,7 @@ def measurement_table(quote: Quote) -> TextTable:
 
 def error_table(quote: Quote) -> TextTable:
     """One line for each output: how far off it may be."""
-    kept = "all groups at once" if quote.together else "each group"
+    kept = "all groups at once" if quote.simultaneous else "each group"
     error = f"Error in {kept}, {100 * quote.confidence:.6g}% of the time"
     headings = ("Answer", "Is", error, "In a group of", f"Relative, in {quote.rows:,} rows")
     return TextTable(headings, tuple(map(_error_row, quote.outputs)), frozenset({2, 4}))

@@ -1,10 +1,12 @@
 """What is asked and what is paid for it, before and after the price is known."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
+from adomnia.errors import refuse_former
 from adomnia.messages.notes import Note
+from adomnia.options import OPTIONS
 from adomnia.plans.drafts import Cap
 from adomnia.plans.plan import Plan
 from adomnia.plans.undeclared import KeyDiscovery
@@ -26,6 +28,14 @@ class Payment(TypedDict, total=False):
     inference: str
     parameters: Sequence[object] | Mapping[str, object] | None
     from_release: bool | None
+
+
+def check_names(named: Iterable[str], form: str = "{}=") -> None:
+    """Refuse an option by a name that it had before."""
+    found = set(named)
+    for row in OPTIONS.values():
+        if row.formerly in found:
+            raise refuse_former(row, form.format(row.formerly))
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,7 @@ def quote_plan(  # noqa: PLR0913 - what a question is asked with, and what is to
     price: Price,
     confidence: float = 0.95,
     *,
-    together: bool = False,
+    simultaneous: bool = False,
     rows: int | None = None,
     notes: Sequence[Note] = (),
 ) -> Quote:
@@ -91,9 +91,9 @@ def quote_plan(  # noqa: PLR0913 - what a question is asked with, and what is to
     effort, event, plan = plan.effort, bill((plan, price)), without_effort(plan)
     why = _why_of_rows if hides_rows(notes) else _why
     measured = tuple(_measurement(measure, plan.relation, why) for measure in list_measures(plan, price))
-    expected = _expect_outputs(plan, price, (confidence, plan.rows if together else 1), rows)
+    expected = _expect_outputs(plan, price, (confidence, plan.rows if simultaneous else 1), rows)
     rows = rows or SUPPOSED_ROWS
-    return Quote(price, event, confidence, expected, measured, together=together, effort=effort, rows=rows)
+    return Quote(price, event, confidence, expected, measured, simultaneous=simultaneous, effort=effort, rows=rows)
 
 
 def expect_errors(
@@ -118,11 +118,11 @@ def _expect_outputs(
         )
 
 
-def quote_questions(asked: Sequence[Priced], confidence: float, together: bool, rows: int | None) -> Quote:
+def quote_questions(asked: Sequence[Priced], confidence: float, simultaneous: bool, rows: int | None) -> Quote:
     """The quote of a question, or one of all questions of a batch: what two of them share stands there once."""
     quotes = [
         replace(
-            quote_plan(each.plan, each.price, confidence, together=together, rows=rows, notes=each.notes),
+            quote_plan(each.plan, each.price, confidence, simultaneous=simultaneous, rows=rows, notes=each.notes),
             caps=each.caps,
             notes=(*each.notes, *list_suppositions(each.plan)),
         )
@@ -139,7 +139,7 @@ def quote_questions(asked: Sequence[Priced], confidence: float, together: bool, 
         ),
         tuple(dict.fromkeys(line for one in quotes for line in one.measurements)),
         tuple(dict.fromkeys(cap for one in quotes for cap in one.caps)),
-        together,
+        simultaneous,
         _searches(asked),
         rows=rows or SUPPOSED_ROWS,
         notes=tuple(dict.fromkeys(note for one in quotes for note in one.notes)),
@@ -239,8 +239,8 @@ def _each_of(query: Query) -> str:
         case Total(magnitude=magnitude):
             return f", each of at most {magnitude:,} steps"
         case Vector(row=row, columns=columns):
-            together = f"{row.l1.numerator:,}" if row.l1.denominator == 1 else f"{float(row.l1):,g}"
-            return f", each of at most {together}" + (f" in all {columns} sums together" if columns > 1 else "")
+            simultaneous = f"{row.l1.numerator:,}" if row.l1.denominator == 1 else f"{float(row.l1):,g}"
+            return f", each of at most {simultaneous}" + (f" in all {columns} sums together" if columns > 1 else "")
     return ""
 
 

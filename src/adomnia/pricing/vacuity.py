@@ -87,7 +87,7 @@ class Verdict:
 
     def refusal(self) -> Refusal:
         """The same before it is paid."""
-        all_the_same = Button("take it all the same", Option("anyway", True))
+        all_the_same = Button("take it all the same", Option("allow_uninformative", True))
         fix = Fix(self.fix + ", or " + Message(all_the_same), self.fix.action, **self.fix.facts)
         return Refusal(self.output, "would say " + self.why, fix, code="vacuous")
 

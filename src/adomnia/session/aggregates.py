@@ -40,7 +40,7 @@ class SqlOptions(Payment, total=False):
     confidence: float
     request_id: str
     replay: bool
-    anyway: bool
+    allow_uninformative: bool
 
 
 class Aggregates:

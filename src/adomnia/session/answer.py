@@ -34,11 +34,11 @@ class Answer(AnswerValues):
     `figure` describes its picture, `model` is what predictions need, and `product` what a release publishes.
     """
 
-    def to_arrow(self, *, together: bool = False) -> pa.Table:
-        """The answer as an Arrow table; `together`: with intervals that cover all cells of a column at once."""
+    def to_arrow(self, *, simultaneous: bool = False) -> pa.Table:
+        """The answer as an Arrow table; `simultaneous`: with intervals that cover all cells of a column at once."""
         from adomnia.asking.arrow import build_table
 
-        return build_table(self.columns, self.rows, self.confidence, together=together)
+        return build_table(self.columns, self.rows, self.confidence, simultaneous=simultaneous)
 
     def to_pandas(self) -> pd.DataFrame:
         import pandas as pd

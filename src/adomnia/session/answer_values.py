@@ -55,15 +55,15 @@ class AnswerValues:
             return [column.values[row] for row in self.rows]
         return _plain(column.estimate.values.ravel()[self.rows], column.estimate)
 
-    def interval(self, name: str, confidence: float | None = None, together: bool = False) -> list[tuple[Any, Any]]:
-        """Lower and upper ends around each value of a column; `together`: all of its cells covered at once.
+    def interval(self, name: str, confidence: float | None = None, simultaneous: bool = False) -> list[tuple[Any, Any]]:
+        """Lower and upper ends around each value of a column; `simultaneous`: all of its cells covered at once.
 
         They are numbers, and dates around dates.
         """
         column = self._column(name)
         if isinstance(column, KeyColumn):
             raise TypeError(f"Answer interval needs a measured column, got the key {name}.")
-        lower, upper = self._bounds(column, self.confidence if confidence is None else confidence, together)
+        lower, upper = self._bounds(column, self.confidence if confidence is None else confidence, simultaneous)
         if column.estimate.dates:
             return list(zip(read_dates(lower), read_dates(upper), strict=True))
         return list(zip(lower.tolist(), upper.tolist(), strict=True))
@@ -82,8 +82,8 @@ class AnswerValues:
                 return column
         raise KeyError(f"Answer has no column {name}; it has {', '.join(column.name for column in self.columns)}.")
 
-    def _bounds(self, column: ValueColumn, confidence: float, together: bool) -> tuple[Floats, Floats]:
-        return column.bounds(self.rows, confidence, together)
+    def _bounds(self, column: ValueColumn, confidence: float, simultaneous: bool) -> tuple[Floats, Floats]:
+        return column.bounds(self.rows, confidence, simultaneous)
 
     def _table(self) -> dict[str, list[Cell]]:
         table: dict[str, list[Cell]] = {}
@@ -91,7 +91,7 @@ class AnswerValues:
         for column in self.columns:
             table[column.name] = self[column.name]
             if isinstance(column, ValueColumn):
-                bounds = self._bounds(column, self.confidence, together=False)
+                bounds = self._bounds(column, self.confidence, simultaneous=False)
                 for name, ends in zip(names[column.name], bounds, strict=True):
                     table[name] = _plain(ends, column.estimate)
         return table

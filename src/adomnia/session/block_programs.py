@@ -98,7 +98,7 @@ class BlockProgram:
         if isnan(self.run(made_up)):
             why = f"makes no number of {len(made_up)} made-up rows: it raises, returns another thing, or is too slow"
             fix = "call it on rows of own.mock(), import what it needs before, raise time_limit_seconds, or "
-            raise Refusal("The function", why, fix + write("{anyway=True}"), code="no_number")
+            raise Refusal("The function", why, fix + write("{allow_uninformative=True}"), code="no_number")
 
     @property
     def summary(self) -> BlockSummary:

@@ -45,12 +45,12 @@ class Session(Queries, Protocol):
         text: str | Iterable[Question | str],
         *,
         confidence: float = CONFIDENCE,
-        together: bool = False,
+        simultaneous: bool = False,
         **payment: Unpack[Payment],
     ) -> Quote:
         """What a question or a batch would cost, and how far off its answers may be; nothing is read or spent.
 
-        `together`: errors that are kept in all groups at once.
+        `simultaneous`: errors that are kept in all groups at once.
         """
         ...
 

@@ -15,6 +15,7 @@ from adomnia.messages.fixes import guess
 from adomnia.messages.texts import write
 from adomnia.methods.registry import METHODS
 from adomnia.methods.signatures import describe_kind, plain_default
+from adomnia.pricing.questions import check_names
 from adomnia.session.aggregates import SqlOptions
 from adomnia.sql.reading.parameters import write_constant
 from adomnia.sql.reading.refusals import shorten
@@ -77,6 +78,7 @@ def _define(method: Method) -> Callable[..., Answer]:
             takes = f"takes {len(first)} arguments without a name"
             raise TypeError(f"{method.name}() {takes}, got {len(given)}: name the others.")
         arguments = dict(zip(first, given, strict=False))
+        check_names(named)
         for name in named:
             if name in arguments:
                 raise TypeError(f"{method.name}() got {name} twice.")

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import shlex
 from argparse import ArgumentParser
-from decimal import Decimal, InvalidOperation
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from adomnia.errors import Refusal, Unavailable, render
+from adomnia.errors import Refusal, Unavailable, refuse_former, render
 from adomnia.explaining.explanations import without_explain
 from adomnia.messages.surfaces import Surface
+from adomnia.options import ASK, EXPLAIN, PRICE
 from adomnia.sql.reading.parameters import list_names
+from adomnia.typed_options import list_former_flags, list_typed, read_options
 
-_AMOUNTS = ("epsilon", "rho", "error", "delta")
-_OTHERS = ("rows", "confidence", "effort")
+_USAGE = """Ask the SELECT in this cell: %%private SESSION --epsilon NUMBER -o NAME.
+
+:name in it is the value of the variable of that name. --price shows the bill, and --explain what it means. Options:
+"""
+_SEEN = "parameters"  # their values are those of variables
+
+if TYPE_CHECKING:
+    from adomnia.options import QuestionOption
 
 
 class MagicError(ValueError):
@@ -32,15 +39,11 @@ def register_magics(shell: Any) -> None:  # noqa: ANN401 - IPython is not ours t
     """Make %%private known to a notebook."""
 
     def private(line: str, cell: str) -> object:
-        """Ask the SELECT in this cell: %%private SESSION --epsilon NUMBER -o NAME.
-
-        :name in it is the value of the variable of that name. Other options: --rho, --error, --delta, --rows,
-        --confidence, --effort, --no-interval, --population for intervals about the population that the people are a
-        sample of, --request-id, --fresh for new noise, --anyway for what would say almost nothing, --price to see the
-        bill, and --explain.
-        """
         return ask_cell(line, cell, shell.user_ns)
 
+    private.__doc__ = "\n".join(
+        [_USAGE, *(f"--{row.typed.flag}: {row.typed.meaning or row.meaning}" for row in _list_rows())]
+    )
     shell.register_magic_function(private, magic_kind="cell", magic_name="private")
 
 
@@ -64,16 +67,19 @@ def ask_cell(line: str, cell: str, variables: dict[str, Any]) -> Any:  # noqa: A
 
 def _list_options(asked: Any, cell: str, variables: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN401 - of argparse
     """What a session takes beside the text."""
-    options: dict[str, Any] = {
-        name: _read_amount(name, getattr(asked, name)) for name in _AMOUNTS if getattr(asked, name) is not None
-    }
-    options |= {name: getattr(asked, name) for name in _OTHERS if getattr(asked, name) is not None}
-    options |= {"interval": False} if asked.no_interval else {}
-    options |= {"inference": "population"} if asked.population else {}
-    if not (asked.price or asked.explain):
-        options |= {"anyway": asked.anyway, "replay": not asked.fresh, "request_id": asked.request_id}
-    values = _find_values(cell, variables)
-    return {**options, "parameters": values} if values else options
+    request = PRICE if asked.price else EXPLAIN if asked.explain else ASK
+    for former, row in list_former_flags(ASK):
+        if getattr(asked, former):
+            raise refuse_former(row, f"--{former}")
+    typed = {row.typed.flag: getattr(asked, row.typed.flag.replace("-", "_")) for row in _list_rows()}
+    options, values = read_options(typed, request), _find_values(cell, variables)
+    return options | ({_SEEN: values} if values else {})
+
+
+def _list_rows() -> list[QuestionOption]:
+    """The options that a line may have, for whatever it asks."""
+    rows = dict.fromkeys(row for request in (ASK, PRICE) for row in list_typed(request))
+    return [row for row in rows if row.name != _SEEN]
 
 
 def _find_values(cell: str, variables: dict[str, Any]) -> dict[str, Any]:
@@ -86,25 +92,20 @@ def _find_values(cell: str, variables: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read_line(line: str) -> Any:  # noqa: ANN401 - argparse's namespace
-    parser = _Parser(prog="%%private", add_help=False)
-    parser.add_argument("session")
-    parser.add_argument("-o", "--output")
-    for name in _AMOUNTS:
-        parser.add_argument(f"--{name}")
-    parser.add_argument("--rows", type=int)
-    parser.add_argument("--confidence", type=float)
-    parser.add_argument("--effort")
-    parser.add_argument("--request-id")
-    for name in ("no-interval", "population", "fresh", "anyway", "price", "explain"):
-        parser.add_argument(f"--{name}", action="store_true")
     try:
-        return parser.parse_args(shlex.split(line))
+        return build_parser().parse_args(shlex.split(line))
     except ValueError as error:
         raise MagicError(str(error)) from None
 
 
-def _read_amount(name: str, written: str) -> Decimal:
-    try:
-        return Decimal(written)
-    except InvalidOperation:
-        raise MagicError(f"--{name} {written} is not a number") from None
+def build_parser() -> ArgumentParser:
+    """What reads a line: a session, the options of what it may ask, and what is done with the answer."""
+    parser = _Parser(prog="%%private", add_help=False)
+    parser.add_argument("session")
+    parser.add_argument("-o", "--output")
+    for row in _list_rows():
+        kind = "append" if row.typed.repeats else "store" if row.typed.stands_for is None else "store_true"
+        parser.add_argument(f"--{row.typed.flag}", action=kind)
+    for name in ("price", "explain", *(former for former, _ in list_former_flags(ASK))):
+        parser.add_argument(f"--{name}", action="store_true")
+    return parser

@@ -79,7 +79,7 @@ class OwnSession(LocalSession):
         aggregate: Kind = "average",
         time_limit_seconds: float = 5.0,
         confidence: float = CONFIDENCE,
-        anyway: bool = False,
+        allow_uninformative: bool = False,
     ) -> Answer:
         """The noisy average or median, over blocks of people, of a number that a function of yours makes of each block.
 
@@ -87,14 +87,14 @@ class OwnSession(LocalSession):
         `time_limit_seconds`. Where it raises, gives no number or is too slow, the block counts as the middle of the
         `bounds`, and what is beyond them as the nearest. It must look at nothing but its rows: a time limit is not a
         sandbox, and a function can read anything that this process can. Every call is paid for; none is replayed. A
-        function that makes no number of a few made-up rows is refused before it is paid, unless it is wanted `anyway`.
+        function that makes no number of a few made-up rows is refused before it is paid, unless `allow_uninformative`.
         """
         with refuse_in_python():
             grid = choose_grid(bounds, aggregate)
             program = BlockProgram(function, blocks, grid, aggregate, Pure(epsilon), time_limit_seconds)
             table, _ = find_person(self._dataset.catalog)
             check_platform()
-            if not anyway:
+            if not allow_uninformative:
                 program.try_out(mock.frames(self._dataset.catalog)[table].slice(0, _MADE_UP))
             return answer_program(program, self._dataset.kernel, self._read()[table], confidence)
 

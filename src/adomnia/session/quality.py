@@ -57,10 +57,10 @@ def assess_held_back(  # noqa: PLR0913, PLR0917 - what is asked has to be said
     chosen = _choose(release, columns, most)
     questions = [Question(_write_question(release, each)) for each in chosen]
     # On made-up rows first: what does not fit is refused before it is paid for.
-    trial = session.mock().batch(questions, confidence=confidence, anyway=True, **payment)
+    trial = session.mock().batch(questions, confidence=confidence, allow_uninformative=True, **payment)
     for places, answer in zip(chosen, trial, strict=True):
         _check_cells(release, places, answer)
-    answers = session.batch(questions, confidence=confidence, anyway=True, **payment)
+    answers = session.batch(questions, confidence=confidence, allow_uninformative=True, **payment)
     found = tuple(_compare(release, *pair, confidence) for pair in zip(chosen, answers, strict=True))
     notes = tuple(_list_notes(session, release, answers[0], confidence))
     return replace(release.quality(), held_back=found, notes=notes)

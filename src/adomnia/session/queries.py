@@ -26,14 +26,14 @@ class Queries(Protocol):
         confidence: float = CONFIDENCE,
         request_id: str | None = None,
         replay: bool = True,
-        anyway: bool = False,
+        allow_uninformative: bool = False,
         **payment: Unpack[Payment],
     ) -> Answer:
         """The answer to a question. An equal question at the same price gets the same answer, free, if `replay`.
 
         `EXPLAIN SELECT ...` is answered with the explanation, `SHOW TABLES` and `DESCRIBE table` from the catalog, and
         `SHOW METHODS` with the analyses that can be asked: they cost nothing. What would say almost nothing is refused
-        before it is paid, as far as that is known, unless it is wanted `anyway`. `parameters` are the values of ? or
+        before it is paid, as far as that is known, unless `allow_uninformative`. `parameters` are the values of ? or
         :name in the text: each becomes a constant, and none is read as SQL.
         """
         ...
@@ -44,7 +44,7 @@ class Queries(Protocol):
         *,
         confidence: float = CONFIDENCE,
         request_id: str | None = None,
-        anyway: bool = False,
+        allow_uninformative: bool = False,
         **payment: Unpack[Payment],
     ) -> list[Answer]:
         """Several questions paid for at once: one reserve, one look at the data; one refusal refuses all.

@@ -14,7 +14,7 @@ from adomnia.explaining.explanations import is_explain, without_explain
 from adomnia.explaining.methods import list_methods
 from adomnia.options import CONFIDENCE
 from adomnia.pricing.policies import terms
-from adomnia.pricing.questions import Payment, Question
+from adomnia.pricing.questions import Payment, Question, check_names
 from adomnia.releases.page import ReleaseList
 from adomnia.session.accounts import Budgets, Past, list_pasts
 from adomnia.session.answer import Answer, build_answers
@@ -71,12 +71,13 @@ class LocalSession(DerivedSession):
         confidence: float = CONFIDENCE,
         request_id: str | None = None,
         replay: bool = True,
-        anyway: bool = False,
+        allow_uninformative: bool = False,
         **payment: Unpack[Payment],
     ) -> Answer:
+        check_names(payment)
         if isinstance(text, str) and is_explain(text):
             return self.explain(text, confidence=confidence, **payment)
-        named = (confidence, payment, request_id, replay, anyway, self.from_release)
+        named = (confidence, payment, request_id, replay, allow_uninformative, self.from_release)
         with limit():
             return build_answers(ask(Inquiry(self._asker, text, *named, ProgressLine)))[0]
 
@@ -86,25 +87,27 @@ class LocalSession(DerivedSession):
         *,
         confidence: float = CONFIDENCE,
         request_id: str | None = None,
-        anyway: bool = False,
+        allow_uninformative: bool = False,
         **payment: Unpack[Payment],
     ) -> list[Answer]:
+        check_names(payment)
         with limit():
             batch = self._asker.build_batch(questions, confidence, payment)
             refuse_from_release(batch.questions, payment)
             plans = batch.plans(self._dataset.catalog)
-            return build_answers(buy(self._asker, batch, plans, request_id, anyway=anyway))
+            return build_answers(buy(self._asker, batch, plans, request_id, allow_uninformative=allow_uninformative))
 
     def price(
         self,
         text: str | Iterable[Question | str],
         *,
         confidence: float = CONFIDENCE,
-        together: bool = False,
+        simultaneous: bool = False,
         **payment: Unpack[Payment],
     ) -> Quote:
+        check_names(payment)
         with limit():
-            return quote(self._asker, text, confidence, together, payment)
+            return quote(self._asker, text, confidence, simultaneous, payment)
 
     def explain(self, text: str, *, confidence: float = CONFIDENCE, **payment: Unpack[Payment]) -> Explanation:
         with limit():
@@ -167,7 +170,9 @@ class LocalSession(DerivedSession):
         batch = Batch.from_text(receipt.asked)
         with limit():
             plans = batch.plans(self._dataset.catalog)
-            return build_answers(buy(self._asker, batch, plans, request_id, anyway=True, source=receipt.key))[0]
+            return build_answers(
+                buy(self._asker, batch, plans, request_id, allow_uninformative=True, source=receipt.key)
+            )[0]
 
     def mock(self) -> LocalSession:
         """The same session on made-up rows, to try questions out: nothing is read and nothing is spent."""

@@ -105,16 +105,16 @@ class Estimates:
         return tuple(found)
 
     def intervals(
-        self, confidence: float = 0.95, inference: Inference = "data", *, together: bool = False
+        self, confidence: float = 0.95, inference: Inference = "data", *, simultaneous: bool = False
     ) -> tuple[tuple[float, float], ...]:
         """Where each share lies: of these respondents, or of the population that they are a sample of.
 
-        `together`: all of them at once hold with that confidence, not each one.
+        `simultaneous`: all of them at once hold with that confidence, not each one.
         """
         check_inference(inference)
         if not 0 < confidence < 1:
             raise ValueError(f"Estimates confidence must be > 0 and < 1, got {confidence}.")
-        alpha = find_alpha(confidence, self._statements if together else 1, "any")
+        alpha = find_alpha(confidence, self._statements if simultaneous else 1, "any")
         find = find_data_bounds if inference == "data" else find_population_bounds
         pairs = zip(self.laws, self.supported, strict=True)
         return tuple(

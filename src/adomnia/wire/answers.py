@@ -131,7 +131,7 @@ class AnswerReply(Reply):
     columns: list[ColumnReply]
     rows: Rows
     confidence: float
-    together: bool = Field(description="Whether the intervals of a column hold all of its groups at once.")
+    simultaneous: bool = Field(description="Whether the intervals of a column hold all of its groups at once.")
     cost: CostReply | None = Field(description="What was paid, now or the first time; null for public rows.")
     receipt: ReceiptReply | None
     replayed: bool = Field(description="Whether it was paid before and cost nothing now.")
@@ -155,8 +155,8 @@ class ReceivedAnswer(Answer):
 
     cells: int = 1
 
-    def _bounds(self, column: ValueColumn, confidence: float, together: bool) -> Bounds:
-        lower, upper = column.estimate.interval(confidence, self.cells if together else 1)
+    def _bounds(self, column: ValueColumn, confidence: float, simultaneous: bool) -> Bounds:
+        lower, upper = column.estimate.interval(confidence, self.cells if simultaneous else 1)
         return lower[self.rows], upper[self.rows]
 
 
@@ -185,28 +185,28 @@ class ColumnNumbers:
         return [number if isfinite(number) else None for number in numbers.tolist()]
 
 
-def answer_record(answer: Answer, *, together: bool = False) -> dict[str, Any]:
-    """The answer as plain data; `together`: with intervals that hold all cells of a column at once."""
+def answer_record(answer: Answer, *, simultaneous: bool = False) -> dict[str, Any]:
+    """The answer as plain data; `simultaneous`: with intervals that hold all cells of a column at once."""
     columns = [
         {name: part.part(0, len(part)) if isinstance(part, ColumnNumbers) else part for name, part in column.items()}
-        for column in column_records(answer, together=together)
+        for column in column_records(answer, simultaneous=simultaneous)
     ]
-    return {"columns": columns, **answer_facts(answer, together=together)}
+    return {"columns": columns, **answer_facts(answer, simultaneous=simultaneous)}
 
 
-def column_records(answer: Answer, *, together: bool = False) -> Iterator[dict[str, Any]]:
+def column_records(answer: Answer, *, simultaneous: bool = False) -> Iterator[dict[str, Any]]:
     """The columns of an answer, one at a time: the intervals of one are computed when it is asked for."""
     for column in answer.columns:
-        yield _key(column, answer) if isinstance(column, KeyColumn) else _values(column, answer, together)
+        yield _key(column, answer) if isinstance(column, KeyColumn) else _values(column, answer, simultaneous)
 
 
-def answer_facts(answer: Answer, *, together: bool = False) -> dict[str, Any]:
+def answer_facts(answer: Answer, *, simultaneous: bool = False) -> dict[str, Any]:
     """What an answer says beside its columns, as plain data."""
     receipt = answer.receipt
     return {
         "rows": len(answer),
         "confidence": answer.confidence,
-        "together": together,
+        "simultaneous": simultaneous,
         "cost": None if receipt is None else CostReply.record(receipt.event),
         "receipt": None if receipt is None else ReceiptReply.record(receipt),
         "replayed": answer.replayed,
@@ -245,10 +245,10 @@ def ends_of(told: AnswerReply, name: str, rows: int) -> Bounds:
     return _bounds({column.name: column for column in told.columns}[name])
 
 
-def _values(column: ValueColumn, answer: Answer, together: bool) -> dict[str, Any]:
+def _values(column: ValueColumn, answer: Answer, simultaneous: bool) -> dict[str, Any]:
     estimate = column.estimate
     cells = estimate.values.size
-    lower, upper = estimate.interval(answer.confidence, cells if together else 1)
+    lower, upper = estimate.interval(answer.confidence, cells if simultaneous else 1)
     return {
         "name": column.name,
         "kind": "value",

@@ -7,13 +7,13 @@ from decimal import Decimal
 from typing import Annotated, Any, TypeAlias, cast
 
 import numpy as np
-from pydantic import BeforeValidator, FailFast, Field, PlainValidator, WithJsonSchema
+from pydantic import BeforeValidator, FailFast, Field, PlainValidator, WithJsonSchema, model_validator
 
 from adomnia.asking.batch import MOST_QUESTIONS, bind_question, check_text
 from adomnia.explaining.explanations import without_explain
-from adomnia.options import CONFIDENCE, LARGEST_GROUP
+from adomnia.options import LARGEST_GROUP, OPTIONS
 from adomnia.pricing.bills import Quote
-from adomnia.pricing.questions import Payment, Question
+from adomnia.pricing.questions import Payment, Question, check_names
 from adomnia.session.answer import Answer
 from adomnia.session.contract import Session
 from adomnia.session.explanation import Explanation
@@ -24,10 +24,7 @@ from adomnia.wire.models import LARGEST_BODY, Sent
 _MOST_LISTED = 1000  # questions or weights that are read at all; how many may be asked, the session says
 _MOST_DIGITS = 20  # of a whole number that is sent as one
 _LONGEST_NAME = 200
-_EFFORTS = ["normal", "high"]
-_INFERENCES = ["data", "population"]
-_AMOUNTS = ("epsilon", "rho", "error", "delta")
-_ANYWAY = "true: pays also for an answer that would say almost nothing, which is refused otherwise."
+_AMOUNTS = tuple(row.name for row in OPTIONS.values() if row.kind in {"amount", "distance"})
 
 # The schema says what is right, and the session refuses what is not, in the same words as without a server.
 Text: TypeAlias = Annotated[
@@ -45,8 +42,12 @@ Confidence: TypeAlias = Annotated[
 GroupSize: TypeAlias = Annotated[
     Any, PlainValidator(read_json_number), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": LARGEST_GROUP})
 ]
-Effort: TypeAlias = Annotated[str, Field(max_length=_LONGEST_NAME, json_schema_extra={"enum": _EFFORTS})]
-Inference: TypeAlias = Annotated[str, Field(max_length=_LONGEST_NAME, json_schema_extra={"enum": _INFERENCES})]
+Effort: TypeAlias = Annotated[
+    str, Field(max_length=_LONGEST_NAME, json_schema_extra={"enum": list(OPTIONS["effort"].choices)})
+]
+Inference: TypeAlias = Annotated[
+    str, Field(max_length=_LONGEST_NAME, json_schema_extra={"enum": list(OPTIONS["inference"].choices)})
+]
 OutputName: TypeAlias = Annotated[str, Field(max_length=_LONGEST_NAME)]
 
 
@@ -119,27 +120,34 @@ Parameters: TypeAlias = Annotated[
 ]
 
 
+def describe_option(name: str) -> Any:  # noqa: ANN401 - a field, as Pydantic says
+    """The field of an option: a part of a question that is not named is what it is without."""
+    row = OPTIONS[name]
+    return Field(None if row.is_of_question else row.default, description=row.meaning)
+
+
 class PaymentFields(Sent):
     """What is named beside the text of a question."""
 
-    epsilon: Amount | None = Field(None, description="Pays for Laplace noise. Exactly one of epsilon, rho and error.")
-    rho: Amount | None = Field(None, description="Pays for Gaussian noise.")
-    error: Amount | None = Field(None, description="Pays the least epsilon that keeps every output within this error.")
-    weights: Weights | None = Field(None, description="How the price is split over the outputs, by their names.")
-    rows: GroupSize | None = Field(None, description="How many rows a group is supposed to have.")
-    delta: Amount | None = Field(None, description="Pays for finding the values of keys that nobody declared.")
-    effort: Effort | None = Field(None, description="high takes longer, and needs less noise.")
-    interval: bool | None = Field(None, description="false: no interval of a quantile is bought, only its value.")
-    inference: Inference | None = Field(
-        None, description="population: intervals are about the population that the people are a sample of."
-    )
-    parameters: Parameters | None = Field(
-        None, description="Of one question: the values of ? in their order, or of :name by their names."
-    )
+    @model_validator(mode="before")
+    @classmethod
+    def _check_names(cls, body: object) -> object:
+        if isinstance(body, dict):
+            check_names(body, "`{}`")
+        return body
 
-    from_release: bool | None = Field(
-        None, description="true: a release answers it, at no price, or nothing does. Of one question."
-    )
+    epsilon: Amount | None = describe_option("epsilon")
+    rho: Amount | None = describe_option("rho")
+    error: Amount | None = describe_option("error")
+    weights: Weights | None = describe_option("weights")
+    rows: GroupSize | None = describe_option("rows")
+    delta: Amount | None = describe_option("delta")
+    effort: Effort | None = describe_option("effort")
+    interval: bool | None = describe_option("interval")
+    inference: Inference | None = describe_option("inference")
+    parameters: Parameters | None = describe_option("parameters")
+
+    from_release: bool | None = describe_option("from_release")
 
     def payment(self) -> Payment:
         """What was named of it, as a session takes it."""
@@ -167,14 +175,11 @@ Questions: TypeAlias = Annotated[
 class Ask(AskedQuestion):
     """A question to pay for and answer."""
 
-    confidence: Confidence = Field(CONFIDENCE, description="How surely the intervals hold the exact answer.")
-    request_id: RequestId | None = Field(
-        None,
-        description="A name of your own: sent again with the same question, it is answered again and not paid.",
-    )
-    replay: bool = Field(True, description="An equal question at the same price gets the same answer, free.")
-    anyway: bool = Field(False, description=_ANYWAY)
-    together: bool = Field(False, description="Intervals that hold all groups of a column at once.")
+    confidence: Confidence = describe_option("confidence")
+    request_id: RequestId | None = describe_option("request_id")
+    replay: bool = describe_option("replay")
+    allow_uninformative: bool = describe_option("allow_uninformative")
+    simultaneous: bool = describe_option("simultaneous")
 
     def put_to(self, session: Session) -> Answer:
         """The answer of a session."""
@@ -183,7 +188,7 @@ class Ask(AskedQuestion):
             confidence=self.confidence,
             request_id=self.request_id,
             replay=self.replay,
-            anyway=self.anyway,
+            allow_uninformative=self.allow_uninformative,
             **self.payment(),
         )
 
@@ -191,7 +196,7 @@ class Ask(AskedQuestion):
 class AskExplanation(AskedQuestion):
     """A question to explain, with a price or without."""
 
-    confidence: Confidence = Field(CONFIDENCE, description="For the errors to expect.")
+    confidence: Confidence = describe_option("confidence")
 
     def put_to(self, session: Session) -> Explanation:
         """The explanation of a session."""
@@ -202,40 +207,44 @@ class AskBatch(PaymentFields):
     """Several questions to pay for at once: each names its price, or one price is split over all."""
 
     questions: Questions = Field(description="Texts, or questions with what each of them pays.")
-    confidence: Confidence = Field(CONFIDENCE, description="How surely the intervals hold the exact answers.")
-    request_id: RequestId | None = Field(None, description="A name of your own for the batch, as of a question.")
-    anyway: bool = Field(False, description=_ANYWAY)
+    confidence: Confidence = describe_option("confidence")
+    request_id: RequestId | None = describe_option("request_id")
+    allow_uninformative: bool = describe_option("allow_uninformative")
 
     def put_to(self, session: Session) -> list[Answer]:
         """The answers of a session."""
         asked = questions_of(self.questions)
         return session.batch(
-            asked, confidence=self.confidence, request_id=self.request_id, anyway=self.anyway, **self.payment()
+            asked,
+            confidence=self.confidence,
+            request_id=self.request_id,
+            allow_uninformative=self.allow_uninformative,
+            **self.payment(),
         )
 
 
 class AskPrice(AskedQuestion):
     """A question whose price and error are wanted."""
 
-    confidence: Confidence = Field(CONFIDENCE, description="How surely the errors are kept.")
-    together: bool = Field(False, description="Errors that are kept in all groups at once.")
+    confidence: Confidence = describe_option("confidence")
+    simultaneous: bool = describe_option("simultaneous")
 
     def put_to(self, session: Session) -> Quote:
         """The quote of a session."""
-        return session.price(self.sql, confidence=self.confidence, together=self.together, **self.payment())
+        return session.price(self.sql, confidence=self.confidence, simultaneous=self.simultaneous, **self.payment())
 
 
 class AskBatchPrice(PaymentFields):
     """Several questions whose price is wanted as that of a batch."""
 
     questions: Questions = Field(description="Texts, or questions with what each of them pays.")
-    confidence: Confidence = Field(CONFIDENCE, description="How surely the errors are kept.")
-    together: bool = Field(False, description="Errors that are kept in all groups at once.")
+    confidence: Confidence = describe_option("confidence")
+    simultaneous: bool = describe_option("simultaneous")
 
     def put_to(self, session: Session) -> Quote:
         """The quote of a session."""
         asked = questions_of(self.questions)
-        return session.price(asked, confidence=self.confidence, together=self.together, **self.payment())
+        return session.price(asked, confidence=self.confidence, simultaneous=self.simultaneous, **self.payment())
 
 
 def questions_of(asked: list[str | AskedQuestion]) -> list[Question | str]:

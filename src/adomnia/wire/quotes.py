@@ -136,7 +136,7 @@ class QuoteReply(Reply):
     price: CostReply | None = Field(description="The price that was named; null for a batch.")
     cost: CostReply = Field(description="What the ledger will be charged.")
     confidence: float
-    together: bool
+    simultaneous: bool
     outputs: list[ExpectedReply]
     measurements: list[MeasurementReply]
     caps: list[CapReply]
@@ -167,7 +167,7 @@ def quote_of(told: QuoteReply) -> Quote:
         outputs=tuple(Expected(**dict(each)) for each in told.outputs),
         measurements=tuple(map(_measurement, told.measurements)),
         caps=tuple(each.cap() for each in told.caps),
-        together=told.together,
+        simultaneous=told.simultaneous,
         findings=tuple(_search(each) for each in told.findings),
         effort=told.effort,
         rows=told.rows,

@@ -8,14 +8,13 @@ from pydantic import Field
 from adomnia.engines.contract import silent
 from adomnia.messages.surfaces import Surface
 from adomnia.messages.texts import show_all
-from adomnia.options import CONFIDENCE
 from adomnia.releases.arrays import Packer, Unpacker
 from adomnia.releases.facts import ReleaseFacts
 from adomnia.releases.product_form import read_attributes, write_attributes
 from adomnia.releases.store import ReleaseEntry
 from adomnia.session.askable import AskableRelease
 from adomnia.session.contract import Session
-from adomnia.wire.asking import AskedQuestion, Confidence
+from adomnia.wire.asking import AskedQuestion, Confidence, describe_option
 from adomnia.wire.models import LARGEST_BODY, Reply
 from adomnia.wire.texts import TextReply, notes_of, texts_record
 
@@ -36,8 +35,8 @@ class AskRelease(AskedQuestion):
     """A release to make: sent again, the same is free."""
 
     name: ReleaseName = Field(description="What it is called for ever.", examples=["ages"])
-    private: bool = Field(False, description="true: bought for oneself; false: for everybody, paid by the dataset.")
-    confidence: Confidence = Field(CONFIDENCE, description="How surely its intervals hold the exact counts.")
+    private: bool = describe_option("private")
+    confidence: Confidence = describe_option("confidence")
 
     def put_to(self, session: Session) -> AskableRelease:
         """The release of a session."""

@@ -41,30 +41,30 @@ class _Sink(RawIOBase):
         return len(self.parts[-1])
 
 
-def encode_arrow(answer: Answer, *, together: bool = False) -> list[bytes]:
+def encode_arrow(answer: Answer, *, simultaneous: bool = False) -> list[bytes]:
     """The answer as a stream of Arrow; the metadata `adomnia` is what the JSON has beside its columns."""
-    facts = json.dumps(answer_facts(answer, together=together), allow_nan=False)
-    table = answer.to_arrow(together=together).replace_schema_metadata({FACTS: facts})
+    facts = json.dumps(answer_facts(answer, simultaneous=simultaneous), allow_nan=False)
+    table = answer.to_arrow(simultaneous=simultaneous).replace_schema_metadata({FACTS: facts})
     sink = _Sink()
     with pa.PythonFile(sink, "w") as file, pa.ipc.new_stream(file, table.schema) as stream:
         stream.write_table(table, max_chunksize=_ROWS)
     return sink.parts
 
 
-def encode_csv(answer: Answer, *, together: bool = False) -> list[bytes]:
+def encode_csv(answer: Answer, *, simultaneous: bool = False) -> list[bytes]:
     """Rows and intervals with a heading; what has no value, and an end that an interval has not, is empty.
 
     No text of it is a formula to a spreadsheet.
     """
-    return _write_csv(defuse_table(answer.to_arrow(together=together)))
+    return _write_csv(defuse_table(answer.to_arrow(simultaneous=simultaneous)))
 
 
-def encode_parquet(answer: Answer, *, together: bool = False) -> list[bytes]:
+def encode_parquet(answer: Answer, *, simultaneous: bool = False) -> list[bytes]:
     """The answer as a file of Parquet, with the metadata that a stream of Arrow has."""
     from pyarrow import parquet
 
-    facts = json.dumps(answer_facts(answer, together=together), allow_nan=False)
-    table = answer.to_arrow(together=together).replace_schema_metadata({FACTS: facts})
+    facts = json.dumps(answer_facts(answer, simultaneous=simultaneous), allow_nan=False)
+    table = answer.to_arrow(simultaneous=simultaneous).replace_schema_metadata({FACTS: facts})
     sink = _Sink()
     with pa.PythonFile(sink, "w") as file:
         parquet.write_table(table, file, row_group_size=_ROWS)
@@ -82,9 +82,9 @@ def _write_csv(table: pa.Table) -> list[bytes]:
     return sink.parts
 
 
-def facts_header(answer: Answer, *, together: bool = False) -> str:
+def facts_header(answer: Answer, *, simultaneous: bool = False) -> str:
     """What the JSON has beside its columns, in the ASCII of a header; without sentences if those are too long."""
-    facts = answer_facts(answer, together=together)
+    facts = answer_facts(answer, simultaneous=simultaneous)
     for left_out in ((), ("texts",), ("texts", "caps", "notes")):
         written = _write({name: told for name, told in facts.items() if name not in left_out})
         if len(written) <= _LONGEST_HEADER:

@@ -337,10 +337,10 @@ def test_answers_are_listed_and_given_again_by_their_id(own_house):
     path = f"{DATASET}/answers/{quote('a/b c?é', safe='')}"
     again = own_house.ask("alice", "GET", path).json()
     assert again == {**first, "replayed": True}
-    wider = own_house.ask("alice", "GET", f"{path}?confidence=0.99&together=true").json()
+    wider = own_house.ask("alice", "GET", f"{path}?confidence=0.99&simultaneous=true").json()
     assert wider["columns"][1]["values"] == first["columns"][1]["values"]
     assert wider["columns"][1]["lower"][0] < first["columns"][1]["lower"][0]
-    for query in ("place=-1", "place=x", "confidence=2", "confidence=nan", "together=perhaps"):
+    for query in ("place=-1", "place=x", "confidence=2", "confidence=nan", "simultaneous=perhaps"):
         assert code(own_house.ask("alice", "GET", f"{path}?{query}")) == (422, "malformed")
 
 
@@ -595,10 +595,10 @@ def test_one_answer_has_three_forms_and_is_paid_once(shared_house):
 def test_an_earlier_answer_has_them_too_with_other_intervals(shared_house):
     as_form(shared_house, ARROW, request_id="three forms")
     path = f"{DATASET}/answers/{quote('three forms')}"
-    told = shared_house.ask("alice", "GET", f"{path}?confidence=0.5&together=true").json()
-    response = shared_house.ask("alice", "GET", f"{path}?confidence=0.5&together=true", headers={"Accept": ARROW})
+    told = shared_house.ask("alice", "GET", f"{path}?confidence=0.5&simultaneous=true").json()
+    response = shared_house.ask("alice", "GET", f"{path}?confidence=0.5&simultaneous=true", headers={"Accept": ARROW})
     reader = pa.ipc.open_stream(response.content)
-    assert json.loads(reader.schema.metadata[b"adomnia"])["together"] is True
+    assert json.loads(reader.schema.metadata[b"adomnia"])["simultaneous"] is True
     assert reader.read_all()["n_upper"].to_pylist() == told["columns"][1]["upper"]
     assert shared_house.ask("bob", "GET", path, headers={"Accept": ARROW}).status_code == 404
 

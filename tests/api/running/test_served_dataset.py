@@ -228,7 +228,10 @@ def test_a_new_version_is_served_while_questions_go_on_and_budgets_carry_over(ho
                 with dataset.curator() as curator:
                     text = f"SELECT COUNT(*) FROM people WHERE age > {len(asked) % 100}"
                     asked.append(
-                        (curator.catalog.version, curator.session(name).sql(text, epsilon=0.0001, anyway=True))
+                        (
+                            curator.catalog.version,
+                            curator.session(name).sql(text, epsilon=0.0001, allow_uninformative=True),
+                        )
                     )
             except Exception as fault:  # noqa: BLE001 - every fault is one too many
                 faults.append(fault)

@@ -229,8 +229,8 @@ def test_what_says_almost_nothing_is_asked_only_by_whoever_was_told_so(make, cur
     assert spent(shell) * 1000 == 1
     error, _, complained = run(f"\\set fresh on\n\\confirm off\n{COUNT};")
     assert error.code == "vacuous"
-    assert r"or take it all the same: \set anyway on." in complained
-    assert "Paid" in run(f"\\set anyway on\n{COUNT};")[1]
+    assert r"or take it all the same: \set allow-uninformative on." in complained
+    assert "Paid" in run(f"\\set allow-uninformative on\n{COUNT};")[1]
 
 
 def test_values_of_parameters_are_settings(make):

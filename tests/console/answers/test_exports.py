@@ -19,26 +19,26 @@ ANSWER = make_answer(
 
 
 def rows_of(answer, **options):
-    text = b"".join(encode_file(answer, "csv", **{"together": False, **options})).decode()
+    text = b"".join(encode_file(answer, "csv", **{"simultaneous": False, **options})).decode()
     return list(csv.DictReader(io.StringIO(text)))
 
 
 def test_numbers_keep_their_signs_and_all_digits():
     row = rows_of(ANSWER)[3]
     assert (row["n"], row["n_lower"], row["n_upper"]) == ("10.125", "-3", "20.5")
-    assert rows_of(ANSWER, together=True)[0]["n_lower"] == "-10.125"
+    assert rows_of(ANSWER, simultaneous=True)[0]["n_lower"] == "-10.125"
 
 
 def test_parquet_has_intervals_as_columns_and_the_facts_beside():
     endless = make_answer(key("k", "=a"), measured("n", (-inf, 2.5, inf)))
-    table = pq.read_table(io.BytesIO(b"".join(encode_file(endless, "parquet", together=False))))
+    table = pq.read_table(io.BytesIO(b"".join(encode_file(endless, "parquet", simultaneous=False))))
     assert table.to_pylist() == [{"k": "=a", "n": 2.5, "n_lower": -inf, "n_upper": inf}]
     assert json.loads(table.schema.metadata[b"adomnia"])["receipt"]["request_id"] == "r-1"
 
 
 def test_json_is_that_of_the_api():
-    told = json.loads(b"".join(encode_file(ANSWER, "json", together=True)))
-    assert told["together"] is True
+    told = json.loads(b"".join(encode_file(ANSWER, "json", simultaneous=True)))
+    assert told["simultaneous"] is True
     assert told["columns"][0]["values"][0] == "=1+1"
 
 

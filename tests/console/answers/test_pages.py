@@ -51,7 +51,7 @@ def test_reading_again_spends_nothing(shared_house, paid):
         return shared_house.ask("alice", "GET", f"{DATASET}/budget").json()
 
     before = left()
-    for query in ("", "?together=1", "?confidence=0.99", "?checked=1", "?from=101", "?again=1"):
+    for query in ("", "?simultaneous=1", "?confidence=0.99", "?checked=1", "?from=101", "?again=1"):
         assert get(shared_house, f"/answers/{paid}{query}").status_code == 200
     assert left() == before
 
@@ -141,7 +141,7 @@ def test_exports_have_the_intervals_that_are_read(shared_house, paid):
         rows = csv.DictReader(io.StringIO(get(shared_house, f"/answers/{paid}/export?form=csv{query}").text))
         return next(float(row["n_upper"]) - float(row["n_lower"]) for row in rows)
 
-    assert width("") < width("&together=1")
+    assert width("") < width("&simultaneous=1")
     assert width("") < width("&confidence=0.999")
     assert width("&confidence=0.5") < width("")
 

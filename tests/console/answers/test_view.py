@@ -51,10 +51,12 @@ def test_what_is_made_up_or_free_leads_to_no_receipt_file_or_figure():
 
 
 def test_intervals_that_hold_all_at_once_are_wider_in_text_too():
-    alone, together = (build_answer_view(ROWS, "", reading=AnswerReading(together=each)) for each in (False, True))
-    assert [view.table.rows[0][1].interval for view in (alone, together)] == ["1.0 to 3.0", "0.0 to 4.0"]
-    assert alone.intervals.switch == "/answers/r-1?together=1"
-    assert together.intervals.switch == "/answers/r-1"
+    alone, simultaneous = (
+        build_answer_view(ROWS, "", reading=AnswerReading(simultaneous=each)) for each in (False, True)
+    )
+    assert [view.table.rows[0][1].interval for view in (alone, simultaneous)] == ["1.0 to 3.0", "0.0 to 4.0"]
+    assert alone.intervals.switch == "/answers/r-1?simultaneous=1"
+    assert simultaneous.intervals.switch == "/answers/r-1"
     assert "for all 2 of a column at once" in page_of(alone)
 
 

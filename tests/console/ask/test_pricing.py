@@ -172,13 +172,18 @@ def test_a_question_that_is_very_slow_to_price_is_priced_once_and_no_more(shared
 
 def test_a_refusal_that_came_when_it_was_asked_has_ways_out(shared_house):
     fix = write(
-        "{pay}, or {take}", pay=Pay("epsilon", "2"), take=Button("take it all the same", Option("anyway", True))
+        "{pay}, or {take}",
+        pay=Pay("epsilon", "2"),
+        take=Button("take it all the same", Option("allow_uninformative", True)),
     )
     fix = Fix(fix, PAY, currency="epsilon", amount="2")
     refusal = Refusal("pay", "says nothing", fix, code="vacuous")
     with visiting(shared_house) as visit:
         told = view_problem(visit, AskForm(MEANS), refusal)
-    assert [changed(fix.change) for fix in told.fixes] == [{"pay": "epsilon", "amount": "2"}, {"anyway": "1"}]
+    assert [changed(fix.change) for fix in told.fixes] == [
+        {"pay": "epsilon", "amount": "2"},
+        {"allow_uninformative": "1"},
+    ]
     assert told.fix == "pay epsilon 2, or take it all the same"
 
 

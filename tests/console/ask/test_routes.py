@@ -20,7 +20,7 @@ def alice(shared_house):
 
 
 def test_the_address_may_name_a_question(alice):
-    page = alice.get("/ask?sql=SELECT+AVG(age)+AS+a+FROM+people&amount=0.5&anyway=1")
+    page = alice.get("/ask?sql=SELECT+AVG(age)+AS+a+FROM+people&amount=0.5&allow_uninformative=1")
     assert page.status_code == 200
     assert "SELECT AVG(age) AS a FROM people</textarea>" in page.text
     assert "Pay 0.5 and ask" in read_text(page)

@@ -109,4 +109,6 @@ def _write_column(answer: Answer, column: KeyColumn | ValueColumn) -> list[str]:
     values = answer[column.name]
     if isinstance(column, KeyColumn):
         return write_labels(values)
-    return write_values(values, *(answer.interval(column.name, together=together) for together in (False, True)))
+    return write_values(
+        values, *(answer.interval(column.name, simultaneous=simultaneous) for simultaneous in (False, True))
+    )

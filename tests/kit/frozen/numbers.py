@@ -39,18 +39,18 @@ def write_labels(values: Sequence[Any]) -> list[str]:
     return told if len(values) <= _ROWS else [*told, f"... {_digest(map(write_number, values[_ROWS:]))}"]
 
 
-def write_values(values: Sequence[Any], one: Sequence[Any], together: Sequence[Any]) -> list[str]:
+def write_values(values: Sequence[Any], one: Sequence[Any], simultaneous: Sequence[Any]) -> list[str]:
     """A column of values with the intervals that hold for one row, and those that hold for all rows at once.
 
     Rows that are not told are added up, each as often as its place says.
     """
     told = [
         f"{write_number(value)} {_write_bounds(*alone)} {_write_bounds(*joint)}"
-        for value, alone, joint, _ in zip(values, one, together, range(_ROWS), strict=False)
+        for value, alone, joint, _ in zip(values, one, simultaneous, range(_ROWS), strict=False)
     ]
     if len(values) <= _ROWS:
         return told
-    sums = [_add_up(column) for column in (values, *zip(*one, strict=True), *zip(*together, strict=True))]
+    sums = [_add_up(column) for column in (values, *zip(*one, strict=True), *zip(*simultaneous, strict=True))]
     return [*told, f"... {sums[0]} [{sums[1]}, {sums[2]}] [{sums[3]}, {sums[4]}]"]
 
 

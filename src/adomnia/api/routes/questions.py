@@ -26,6 +26,7 @@ from adomnia.api.replies import (
 from adomnia.api.requests import Visit, check_dataset, run_in_pool, services_of, visitor_of
 from adomnia.api.running.request_ids import choose_id
 from adomnia.errors import Failure, Refusal, Unavailable
+from adomnia.pricing.questions import check_names
 from adomnia.session.contract import MOST_LISTED
 from adomnia.wire.asking import (  # noqa: TC001 - likewise
     Ask,
@@ -118,9 +119,9 @@ async def query(dataset: str, asked: Ask, request: Request) -> Response:
         answer = identified.put_to(visit.session)
         services.metrics.count_question("replayed" if answer.replayed else "answered")
         if form != JSON:
-            job.headers[HEADER] = facts_header(answer, together=asked.together)
-            return encode_table(answer, form, together=asked.together)
-        constant_part = encode_answer(answer, without=_CHANGING, together=asked.together)
+            job.headers[HEADER] = facts_header(answer, simultaneous=asked.simultaneous)
+            return encode_table(answer, form, simultaneous=asked.simultaneous)
+        constant_part = encode_answer(answer, without=_CHANGING, simultaneous=asked.simultaneous)
         if answer.receipt is not None and cacheable:
             cache.put(_key(visit, asked), CachedReply(answer.receipt.request_id, constant_part))
         return _assemble(constant_part, answer.left, answer.replayed)
@@ -178,17 +179,18 @@ async def answer(  # noqa: PLR0913, PLR0917 - each is a part of the address
     confidence: Annotated[
         float | None, Query(gt=0, lt=1, description="For other intervals than were asked for.")
     ] = None,
-    together: Annotated[bool, Query(description="Intervals that hold all groups of a column at once.")] = False,
+    simultaneous: Annotated[bool, Query(description="Intervals that hold all groups of a column at once.")] = False,
 ) -> Response:
     """One of one's own answers once more, free."""
+    check_names(request.query_params, "`{}`")
     form, headers, request.state.question_id = choose_form(request.headers.get("Accept")), {}, request_id
 
     def ask(visit: Visit) -> Pieces:
         found = visit.session.answer(request_id, place, confidence=confidence)
         if form == JSON:
-            return encode_answer(found, together=together)
-        headers[HEADER] = facts_header(found, together=together)
-        return encode_table(found, form, together=together)
+            return encode_answer(found, simultaneous=simultaneous)
+        headers[HEADER] = facts_header(found, simultaneous=simultaneous)
+        return encode_table(found, form, simultaneous=simultaneous)
 
     return await reply_free(request, dataset, ask, None, form, headers)
 

@@ -12,6 +12,7 @@ from adomnia.cli import accounts, answers, bills, pages
 from adomnia.cli.options import AnswerFormat
 from adomnia.cli.questions import show_pasts
 from adomnia.errors import Refusal
+from adomnia.options import EXPLAIN, PRICE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,14 +72,14 @@ def _show_budget(shell: Shell, _rest: str) -> None:
 
 
 def _show_price(shell: Shell, text: str) -> None:
-    payment = shell.settings.payment(_need(text, "p"))
-    quote = shell.wait(lambda: shell.session.price(text, **payment))
+    options = shell.settings.read(_need(text, "p"), PRICE)
+    quote = shell.wait(lambda: shell.session.price(text, **options))
     bills.print_quote(quote, json=shell.settings.form is AnswerFormat.JSON, surface=shell.surface)
 
 
 def _explain(shell: Shell, text: str) -> None:
-    payment = shell.settings.payment(_need(text, "e"))
-    shell.show(shell.wait(lambda: shell.session.explain(text, **payment)))
+    options = shell.settings.read(_need(text, "e"), EXPLAIN)
+    shell.show(shell.wait(lambda: shell.session.explain(text, **options)))
 
 
 def _show_answers(shell: Shell, request_id: str) -> None:

@@ -18,6 +18,7 @@ from adomnia.cli.shell.errors import describe_error, may_be_paid
 from adomnia.errors import AdomniaError, Failure, Refusal
 from adomnia.explaining.explanations import is_explain
 from adomnia.messages.surfaces import Surface
+from adomnia.options import PRICE
 from adomnia.pricing.bills import format_cost
 from adomnia.privacy.amounts import show_down
 from adomnia.session.explanation import Explanation
@@ -52,10 +53,8 @@ class PendingQuestion:
     """A question on its way, by which it can be asked again without being paid again."""
 
     statement: WrittenStatement
-    payment: dict[str, Any]
+    options: dict[str, Any]
     request_id: str
-    replay: bool
-    anyway: bool = False
 
 
 @dataclass
@@ -96,13 +95,11 @@ class Shell:
         if is_listing(statement.text):
             self.show(self.wait(lambda: self.session.sql(statement.text)))
             return
-        payment = self.settings.payment(statement.text)
+        options = self.settings.read(statement.text)
         if is_explain(statement.text):
-            self.show(self.wait(lambda: self.session.sql(statement.text, **payment)))
+            self.show(self.wait(lambda: self.session.sql(statement.text, **options)))
             return
-        asked = PendingQuestion(
-            statement, payment, choose_request_id(None), not self.settings.fresh, self.settings.anyway
-        )
+        asked = PendingQuestion(statement, options, choose_request_id(None))
         confirmed = self._confirm(asked) if self.confirm is not None and self.settings.confirm else asked
         if confirmed is None:
             typer.echo("Not asked, and nothing was spent.")
@@ -112,12 +109,7 @@ class Shell:
     def send(self, asked: PendingQuestion) -> None:
         """Ask under a request id, which is kept for another try until there is an answer or a refusal."""
         self.pending = asked
-        options = {
-            **asked.payment,
-            "request_id": asked.request_id,
-            "replay": asked.replay,
-            "anyway": asked.anyway,
-        }
+        options = asked.options | {"request_id": asked.request_id}
         try:
             answer = self.wait(lambda: self.session.sql(asked.statement.text, **options))
         except AdomniaError as error:
@@ -174,7 +166,8 @@ class Shell:
     def _confirm(self, asked: PendingQuestion) -> PendingQuestion | None:
         """What is asked once its price was seen; whoever says yes to what says almost nothing wants it anyway."""
         try:
-            quote = self.wait(lambda: self.session.price(asked.statement.text, **asked.payment))
+            options = self.settings.read(asked.statement.text, PRICE)
+            quote = self.wait(lambda: self.session.price(asked.statement.text, **options))
         except Refusal as refusal:
             if refusal.code != "public_table":  # which cost nothing
                 raise
@@ -182,7 +175,8 @@ class Shell:
         assert self.confirm is not None  # noqa: S101 - as the caller found
         self._show_price(bills.in_words(quote, self.surface))
         if quote.vacuous:
-            return replace(asked, anyway=True) if self.confirm("Ask it all the same? [y/N] ") else None
+            wanted = replace(asked, options=asked.options | {"allow_uninformative": True})
+            return wanted if self.confirm("Ask it all the same? [y/N] ") else None
         return asked if self.confirm("Ask it? [y/N] ") else None
 
     def _show_price(self, quote: Quote) -> None:

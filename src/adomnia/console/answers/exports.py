@@ -25,13 +25,13 @@ def check_form(form: str) -> str:
     return FORMS[form]
 
 
-def encode_file(answer: Answer, form: str, *, together: bool) -> Pieces:
-    """All rows with their intervals; `together`: with those that hold all groups of a column at once."""
+def encode_file(answer: Answer, form: str, *, simultaneous: bool) -> Pieces:
+    """All rows with their intervals; `simultaneous`: with those that hold all groups of a column at once."""
     if form == "json":
-        return encode_answer(answer, together=together)
+        return encode_answer(answer, simultaneous=simultaneous)
     if form == "parquet":
-        return encode_parquet(answer, together=together)
-    return encode_csv(answer, together=together)
+        return encode_parquet(answer, simultaneous=simultaneous)
+    return encode_csv(answer, simultaneous=simultaneous)
 
 
 def name_file(dataset: str, request_id: str, ending: str) -> str:

@@ -75,7 +75,7 @@ async def figure(request_id: str, request: Request) -> Response:
         if found is not None:
             return found.body[0]
         recalled = _recall(visit, request_id, reading)
-        drawn = draw(hold_together(recalled.answer) if reading.together else recalled.answer, *look)
+        drawn = draw(hold_together(recalled.answer) if reading.simultaneous else recalled.answer, *look)
         kept.put(key, CachedReply(request_id, [drawn]))
         return drawn
 
@@ -92,7 +92,7 @@ async def export(request_id: str, request: Request) -> Response:
     def work(visit: Visit) -> tuple[EncodedReply, str]:
         def encode() -> list[bytes]:
             found = _recall(visit, request_id, reading).answer
-            return encode_file(found, form, together=reading.together)
+            return encode_file(found, form, simultaneous=reading.simultaneous)
 
         return encode_within(memory, encode, media_type), visit.catalog.name
 

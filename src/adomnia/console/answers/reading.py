@@ -32,7 +32,7 @@ class AnswerReading:
     """
 
     start: int = 1
-    together: bool = False
+    simultaneous: bool = False
     confidence: float | None = None
     place: int = 0
     again: bool = False
@@ -50,7 +50,7 @@ class AnswerReading:
     @classmethod
     def from_query(cls, query: Mapping[str, str]) -> AnswerReading:
         """What an address says; a Refusal where it says nothing that can be shown."""
-        flags = {name: _read_flag(query, name) for name in ("together", "again", "checked")}
+        flags = {name: _read_flag(query, name) for name in ("simultaneous", "again", "checked")}
         start = max(1, _read_whole(query, "from", 1))
         return cls(start, confidence=_read_confidence(query), place=_read_whole(query, "place", 0), **flags)
 
@@ -71,7 +71,7 @@ class AnswerReading:
         usual = AnswerReading()
         named = {
             "from": f"{self.start}" if self.start != usual.start else "",
-            "together": "1" if self.together else "",
+            "simultaneous": "1" if self.simultaneous else "",
             "confidence": f"{self.confidence:.12g}" if self.confidence is not None else "",
             "place": f"{self.place}" if self.place else "",
             "again": "1" if self.again else "",

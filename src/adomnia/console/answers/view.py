@@ -62,7 +62,7 @@ class Intervals:
     percent: str
     sure: str
     holds: str
-    together: bool
+    simultaneous: bool
     cells: int
     switch: str = ""
     others: tuple[AnswerLink, ...] = ()
@@ -104,7 +104,7 @@ def build_answer_view(
     paid: PaidDetails | None = None,
 ) -> AnswerView:
     """The view of an answer; what leads to files, figure and receipt is there if it was paid for."""
-    shown = hold_together(answer) if reading.together else answer
+    shown = hold_together(answer) if reading.simultaneous else answer
     tree = answer.tree if isinstance(answer, Explanation) else None
     table = None if tree is not None else build_table(shown, reading.start)
     things = () if table is None else list_things(answer, table)
@@ -141,7 +141,9 @@ def _add_links(
     )
     return replace(
         view,
-        intervals=replace(intervals, others=sure, switch=reading.address(request_id, together=not reading.together)),
+        intervals=replace(
+            intervals, others=sure, switch=reading.address(request_id, simultaneous=not reading.simultaneous)
+        ),
         chart=_find_chart(answer, request_id, reading),
         chart_first=table.whole <= _MANY,
         bill=paid.bill if paid.bill.sections else None,
@@ -188,7 +190,7 @@ def _describe_intervals(answer: Answer, reading: AnswerReading) -> Intervals:
         percent=f"{100 * answer.confidence:.6g}%",
         sure=show_sure(answer.confidence),
         holds=find_held(answer),
-        together=reading.together,
+        simultaneous=reading.simultaneous,
         cells=cells,
     )
 

@@ -63,7 +63,7 @@ def _list_sharper(quote: Quote, situation: Situation) -> tuple[SuggestedFix, ...
     (told, *_) = quote.vacuous
     fix = Fix(told, PAY, **told.facts) if "currency" in told.facts else Fix(told)
     fixes = list_fixes(Refusal("It", "says nothing", fix, code="vacuous"), situation)
-    return tuple(fix for fix in fixes if "anyway" not in fix.change)
+    return tuple(fix for fix in fixes if "allow_uninformative" not in fix.change)
 
 
 def _other_currency(priced: PriceView, budgets: Budgets) -> str:

@@ -257,7 +257,7 @@ def _pay_more(refusal: Refusal, situation: Situation) -> Iterator[_Candidate]:
         currency, amount = (str(refusal.fix.facts[name]) for name in ("currency", "amount"))
         if float(amount) <= situation.most:
             yield _Candidate(f"Pay {currency} {amount}", {"pay": currency, "amount": amount})
-    yield _Candidate("Ask all the same", {"anyway": "1"})
+    yield _Candidate("Ask all the same", {"allow_uninformative": "1"})
 
 
 def _suppose_rows(refusal: Refusal, situation: Situation) -> Iterator[_Candidate]:

@@ -21,7 +21,7 @@ POLICY = "policy"  # the owner sets the price, and no amount is named
 _SEPARATORS = ", _\u00a0\u202f"  # between thousands
 _GROUPED = re.compile(rf"-?[1-9][0-9]{{0,2}}(?:([{_SEPARATORS}])[0-9]{{3}})(?:\1[0-9]{{3}})*(?:\.[0-9]+)?")
 _PASSING = ("request_id", "seen")  # of one request
-_TICKED = ("anyway", "from_release")
+_TICKED = ("allow_uninformative", "from_release")
 _CHANGE = "change"  # fields that a button changes, written as in an address
 _Sent = TypeVar("_Sent", bound=AskedQuestion)
 
@@ -36,7 +36,7 @@ class AskForm:
     rows: str = ""
     inference: str = "data"
     effort: str = "normal"
-    anyway: bool = False
+    allow_uninformative: bool = False
     request_id: str = ""
     delta: str = ""
     seen: str = ""  # the price that the page said, and no more is paid
@@ -83,7 +83,7 @@ class AskForm:
 
     def asked(self) -> Ask:
         """The question to pay for."""
-        return _build(Ask, self, request_id=self.request_id or None, anyway=self.anyway)
+        return _build(Ask, self, request_id=self.request_id or None, allow_uninformative=self.allow_uninformative)
 
     def release(self, name: str, *, private: bool) -> AskRelease:
         """The release to make of the question."""

@@ -69,7 +69,7 @@ def merge_quantiles(select: exp.Select, plan: Plan) -> Plan:
                 crowd[alone] = max(crowd[alone], len(parts))
     _refuse_many(select, shares, prod(len(key_cells(key)) for key in plan.keys))
 
-    def together(statistic: Statistic) -> Statistic:
+    def simultaneous(statistic: Statistic) -> Statistic:
         query = statistic.query
         if query.form != "histogram":
             return statistic
@@ -78,7 +78,7 @@ def merge_quantiles(select: exp.Select, plan: Plan) -> Plan:
         aggregate = replace(asked, shares=tuple(sorted(shares[alone])), confidence=sure)
         return replace(statistic, query=replace(query, aggregate=aggregate))  # type: ignore[type-var]  # a dataclass
 
-    return plan.with_statistics(together) if shares else plan
+    return plan.with_statistics(simultaneous) if shares else plan
 
 
 def _without_shares(query: Query) -> Query:
