@@ -295,7 +295,7 @@ class CatalogTextReply(Reply):
 class CatalogText(Sent):
     """A text that may become the catalog."""
 
-    text: str
+    text: str = Field(max_length=LARGEST_BODY)
 
 
 class SavedCatalogText(CatalogText):

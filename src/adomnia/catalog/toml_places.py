@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from bisect import bisect_right
 from typing import NamedTuple, TypeAlias
 
 Path: TypeAlias = tuple[str, ...]
@@ -56,8 +57,9 @@ def find_places(text: str) -> dict[Path, Place]:
     >>> find_places("[budget]\nepsilon = 1")["budget", "epsilon"]
     (2, 1)
     """
-    found = _Walk(text).found
-    return {path: (text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)) for path, at in found.items()}
+    starts = [0, *(end.end() for end in re.finditer("\n", text))]  # of lines
+    lines = {path: (bisect_right(starts, at), at) for path, at in _Walk(text).found.items()}
+    return {path: (line, at - starts[line - 1] + 1) for path, (line, at) in lines.items()}
 
 
 def find_spans(text: str) -> TextSpans:

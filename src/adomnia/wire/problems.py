@@ -6,7 +6,7 @@ from pydantic import Field, TypeAdapter
 
 from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.messages.surfaces import Surface
-from adomnia.messages.texts import Message, show
+from adomnia.messages.texts import show
 from adomnia.tables import printable
 from adomnia.wire.models import Reply
 from adomnia.wire.texts import TextReply, texts_of, texts_record
@@ -66,8 +66,7 @@ def error_of(record: Any, *, later: bool = False) -> Refusal | Failure | Unavail
     position = told.get("position")
     place = None if position is None else (int(position[0]), int(position[1]))
     text = texts_of(_TEXTS.validate_python(told.get("texts", [])))
-    read = (text(told[name]) for name in ("what", "why", "fix"))
-    what, why, fix = (each if isinstance(each, Message) else printable(each) for each in read)
+    what, why, fix = (text(told[name]) for name in ("what", "why", "fix"))
     if later:
         return Unavailable(what, why, fix, told["code"])
     return Refusal(what, why, fix, place, code=told["code"])

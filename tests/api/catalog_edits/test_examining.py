@@ -118,6 +118,23 @@ def test_thousands_of_problems_are_found_in_one_pass(folder, known, monkeypatch)
     assert len(passes) == 1
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["a." * 500_000 + "a = 1", "\n[" + 'a . "b".' * 100_000 + "c]", "\nx = { " + "'a'." * 200_000 + "a = 1 }"],
+    ids=["key", "heading", "inline"],
+)
+def test_a_path_of_thousands_of_parts_is_not_read(folder, known, monkeypatch, text):
+    monkeypatch.setattr(examining.tomllib, "loads", None)
+    (problem,) = examine_text(text, folder, known).problems
+    assert problem.why == "has a key of more than twenty parts"
+    assert problem.position[0] == 1 + text.count("\n")
+
+
+def test_values_with_thousands_of_points_are_read(folder, known):
+    codes = ", ".join(f'"A{code}.{code % 7}"' for code in range(5_000))
+    assert "more than" not in str(examine_text(f"# {codes}\ncodes = [{codes}]\n", folder, known).problems)
+
+
 def test_a_folder_that_a_page_may_not_name_is_never_walked_through(folder, known, monkeypatch):
     monkeypatch.setattr(sources, "_list_inodes", lambda _: pytest.fail("looked at the disk"))
     (problem,) = examine_text(TEXT + NEW_PUBLIC.format("/usr"), folder, known).problems

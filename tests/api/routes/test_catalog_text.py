@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from kit import hospital, house
 
 TEXT, CHECK = f"{house.DATASET}/catalog/text", f"{house.DATASET}/catalog/check"
+JSON = {"Content-Type": "application/json"}
 
 
 @pytest.fixture
@@ -53,6 +56,20 @@ def test_a_private_file_is_not_made_public_by_a_program_either(shared_house):
     reply = shared_house.ask("olga", "POST", CHECK, json={"text": hospital.CATALOG + leak})
     assert any("pages do not make private files public" in each["why"] for each in reply.json()["problems"])
     assert house.CANARY not in reply.text
+
+
+def test_a_text_with_the_line_ends_of_windows_is_saved_as_it_was_examined(owned):
+    windows = (hospital.CATALOG + "# changed\n").replace("\n", "\r\n").encode()
+    (owned.services.settings.folder / "catalog.toml").write_bytes(windows.replace(b"# changed\r\n", b""))
+    assert save(owned, windows.decode()).status_code == 200
+    assert (owned.services.settings.folder / "catalog.toml").read_bytes() == windows
+
+
+def test_a_text_that_is_no_unicode_is_malformed(owned):
+    identity = owned.ask("olga", "GET", TEXT).json()["identity"]
+    for method, path, more in (("POST", CHECK, {}), ("PUT", TEXT, {"identity": identity, "password": house.PASSWORD})):
+        body = json.dumps({"text": hospital.CATALOG + "# \ud800", **more})
+        assert owned.ask("olga", method, path, content=body, headers=JSON).status_code == 422
 
 
 def test_a_text_is_saved_with_the_password_and_the_one_from_before_is_kept(owned):

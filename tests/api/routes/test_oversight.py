@@ -102,3 +102,13 @@ def test_a_budget_is_raised_once_with_the_password_and_the_budget_that_was_seen(
     assert more.status_code == 200
     newest = own_house.ask("audrey", "GET", f"{DATASET}/ledger").json()["entries"][-1]
     assert (newest["kind"], newest["reason"]) == ("top-up", "second year")
+
+
+@pytest.mark.parametrize(
+    "size", ["1e9999", "1e-9999", 10**400, 1e308, "1/" + "9" * 400], ids=lambda size: str(size)[:8]
+)
+def test_a_budget_of_no_sensible_size_is_never_the_one_that_was_seen(own_house, size):
+    own_house.services.access.set_password("olga", house.PASSWORD)
+    for seen in ({"seen_epsilon": size, "seen_delta": 0}, {"seen_epsilon": 1, "seen_delta": size}):
+        assert top_up(own_house, **seen).status_code == 409
+        assert top_up(own_house, **seen, epsilon=size).status_code == 400

@@ -62,8 +62,11 @@ def identify_budget(budget: Budget) -> str:
 
 
 def identify_amounts(epsilon: Number, delta: Number) -> str:
-    """The same of its amounts."""
-    return f"{exact(epsilon, 'Budget', 'epsilon')} {exact(delta, 'Budget', 'delta')}"
+    """The same of its amounts; of amounts that no budget has, a text that no budget has."""
+    try:
+        return f"{exact(epsilon, 'Budget', 'epsilon')} {exact(delta, 'Budget', 'delta')}"
+    except ValueError:  # of no sensible size
+        return ""
 
 
 def _apply(visit: Visit, more: TopUp, seen: str) -> Filter:

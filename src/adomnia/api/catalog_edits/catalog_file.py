@@ -50,8 +50,9 @@ class TextOnDisk:
         return cls(lines, sha256(content).hexdigest(), plain != text, line_end)
 
     def encode(self, text: str) -> bytes:
-        """Another text, spelled as this one is."""
-        return ((_MARK if self.marked else "") + text.replace("\n", self.line_end)).encode()
+        """Another text, spelled as this one is, whatever line ends it came with."""
+        lines = text if self.line_end == "\n" else text.replace("\r\n", "\n").replace("\n", self.line_end)
+        return ((_MARK if self.marked else "") + lines).encode()
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog, Table
 
 _PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+_NAME = r"""(?:[\w-]+|"(?:\\.|[^"\\\n]){0,99}"|'[^'\n]*')"""  # of a key
+_DEEP = re.compile(rf"""(?<![\w"'-])(?:{_NAME}[ \t]*\.[ \t]*){{20}}""")  # a path that no catalog has
 _CHARACTERS_OF_A_STEP = 500
 _STEPS_OF_A_PROBLEM = 100
 _STEPS_OF_A_PAIR = 100  # of a public and a private table, whose files are compared
@@ -133,7 +135,11 @@ def examine_text(text: str, folder: Path, known: KnownSources | None = None) -> 
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """The content of a text, or a refusal at the line that is not TOML."""
+    """The content of a text, or a refusal at the line that is not TOML, or whose path would be read for hours."""
+    if deep := _DEEP.search(text):
+        at = text.count("\n", 0, deep.start()) + 1, deep.start() - text.rfind("\n", 0, deep.start())
+        fix = "correct that line; docs/catalog.md shows how every key is written"
+        raise Refusal(FILE, "has a key of more than twenty parts", fix, at)
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # the parser lets the limits of Python's own show through
