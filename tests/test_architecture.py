@@ -182,7 +182,7 @@ CONSOLE_HOLDS = {
     "adomnia.session.askable",
     "adomnia.session.contract",
     "adomnia.session.recalled",
-    "adomnia.sql.methods.call_parts",
+    "adomnia.sql.methods.call_texts",
     "adomnia.sql.reading.refusals",
     "adomnia.statistics.contract",
     "adomnia.statistics.products",
@@ -773,7 +773,7 @@ def test_nobody_asks_of_which_class_a_noise_is():
 )
 def test_who_asks_is_found(source):
     assert noise_faults("adomnia.statistics.mean", source)
-    assert noise_faults("adomnia.distributions.sums", source) == []
+    assert noise_faults("adomnia.distributions.combinations", source) == []
 
 
 def test_the_curator_alone_debits_seals_and_reads_private_rows():

@@ -8,8 +8,8 @@ from io import StringIO
 import pyarrow as pa
 import pytest
 
-from adomnia.api.ledger_csv import write_csv as write_ledger_csv
 from adomnia.api.ledger_view import LedgerEntry
+from adomnia.api.ledger_view import write_csv as write_ledger_csv
 from adomnia.cli.answers import print_csv
 from adomnia.console.answers.exports import encode_file
 from adomnia.releases.parquet_files import read_table, write_csv, write_table

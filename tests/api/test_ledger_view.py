@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import csv
+from io import StringIO
+
 import pytest
 
 from adomnia.api.ledger_view import (
     Amounts,
+    LedgerEntry,
     find_answer,
     open_snapshot,
     read_chosen,
     read_entries,
+    write_csv,
 )
 from adomnia.errors import Refusal, Unavailable
 from adomnia.privacy.filters import Budget
 from adomnia.session.ledgers import find_ledger
 from ledger.references import ANALYSTS, BUDGET, COST, answered, opened, plan, tamper
+
+COST_OF_LEDGER_CSV = Amounts("1/8", "1/128", "0")
 
 
 @pytest.fixture
@@ -107,3 +114,16 @@ def test_the_answer_to_a_debit_is_found_if_there_is_one(path):
     kept = {entry.request_id: entry.sequence for entry in listed(path) if entry.kind == "commit"}
     with open_snapshot(path) as connection:
         assert {name: find_answer(connection, debit) for name, debit in debits.items()} == {**kept, "failed": None}
+
+
+def test_an_entry_is_a_line():
+    totals = {"analyst:alice": COST_OF_LEDGER_CSV, "dataset": Amounts(None, "1/2", "0")}
+    entry = LedgerEntry(7, "reserve", "ab", None, "alice", "id", COST_OF_LEDGER_CSV, totals, reason='1, "x"')
+    (row,) = csv.DictReader(StringIO("".join(write_csv([entry]))))
+    assert (row["sequence"], row["analyst"], row["request_id"], row["reason"]) == ("7", "alice", "id", '1, "x"')
+    assert (row["cost_epsilon"], row["analyst_total_rho"], row["dataset_total_rho"]) == ("1/8", "1/128", "1/2")
+    assert row["dataset_total_epsilon"] == ""
+
+
+def test_no_entry_is_the_headings_alone():
+    assert "".join(write_csv([])).startswith("sequence,kind,hash,at,")

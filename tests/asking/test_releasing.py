@@ -19,7 +19,7 @@ from adomnia.privacy.amounts import EPSILON_UNIT
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.losses import loss
 from adomnia.releases import folder as folders
-from adomnia.releases.charges import list_charges
+from adomnia.releases.checks import list_charges
 from adomnia.releases.store import FOLDER
 from adomnia.session.curator import LEDGER, STATE
 from kit.children import Child

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from adomnia.console import assets
+from adomnia.console import rendering
 from kit.browsing import find_barriers, wait_for
 from kit.own_pages import shown
 
 ROOT = Path(__file__).parents[2]
-STATIC = Path(assets.__file__).parent / "static"
+STATIC = Path(rendering.__file__).parent / "static"
 TEXT = "SELECT AVG(salry)\nFROM people AS p\n"
 FORM = """<form method="get" action="/account"><label for="sql">Your question</label>
 <sql-editor dataset="hospital"><textarea id="sql" name="sql" placeholder="SELECT something">{text}</textarea>

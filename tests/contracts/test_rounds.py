@@ -21,7 +21,7 @@ import pytest
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.registry import METHODS
 from adomnia.plans.canonical import _shape, canonical
-from adomnia.pricing.deltas import with_delta
+from adomnia.pricing.findings import with_delta
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.sql.lower import lower
 from kit import methods

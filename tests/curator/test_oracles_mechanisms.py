@@ -9,7 +9,7 @@ import pytest
 
 from adomnia.errors import Failure, Refusal
 from adomnia.mechanisms.quantiles import Quantiles
-from adomnia.mechanisms.ranks import scores
+from adomnia.mechanisms.round_numbers import scores
 from adomnia.mechanisms.threshold import Threshold
 from adomnia.privacy.events import Approximate, Concentrated, Pure
 from adomnia.privacy.losses import loss

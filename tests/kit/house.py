@@ -21,6 +21,7 @@ from argon2 import PasswordHasher
 from httpx import ASGITransport, AsyncClient
 
 from adomnia.api.access import Access, Role, passwords
+from adomnia.api.requests import Services
 from adomnia.api.running.answer_memory import AnswerMemory
 from adomnia.api.running.logs import Logs
 from adomnia.api.running.metrics import Metrics
@@ -30,7 +31,6 @@ from adomnia.api.running.served_dataset import ServedDataset
 from adomnia.api.running.thread_pool import FairThreadPool
 from adomnia.api.running.time_buckets import TimeBuckets
 from adomnia.api.running.worker_states import WorkerState, WorkerStates
-from adomnia.api.services import Services
 from adomnia.api.settings import Settings
 from adomnia.serving.app import create_app
 from adomnia.session.curator import LEDGER, STATE, open_folder

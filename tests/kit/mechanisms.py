@@ -13,8 +13,8 @@ from adomnia.mechanisms.halving import Halving
 from adomnia.mechanisms.histograms import SecretHistogram
 from adomnia.mechanisms.propose_test_release import ProposeTestRelease
 from adomnia.mechanisms.quantiles import Quantiles
-from adomnia.mechanisms.ranks import Target
 from adomnia.mechanisms.registry import MECHANISMS
+from adomnia.mechanisms.round_numbers import Target
 from adomnia.mechanisms.secret import Secret
 from adomnia.privacy.events import Approximate, Concentrated, Event, Pure
 from adomnia.privacy.sensitivity import Sensitivity

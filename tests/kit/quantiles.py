@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from adomnia.mechanisms.histograms import SecretHistogram
-from adomnia.mechanisms.ranks import Target, scores
+from adomnia.mechanisms.round_numbers import Target, scores
 from adomnia.privacy.scans import bucket_bits
 from adomnia.privacy.sensitivity import Sensitivity
 

@@ -9,8 +9,7 @@ from unittest.mock import patch
 import numpy as np
 from scipy import stats
 
-from adomnia.methods import strengths
-from adomnia.methods.parts.testing import null_distribution
+from adomnia.methods.parts.testing import departures, null_distribution
 from adomnia.methods.registry import METHODS
 from adomnia.privacy.conversions import rho_of
 from adomnia.privacy.events import Concentrated, Pure
@@ -60,19 +59,19 @@ def most_rejected(trials: int, level: float = 0.06) -> float:
 @contextmanager
 def fewer_draws() -> Iterator[None]:
     """Simulations of null laws and of strengths are short."""
-    usual = null_distribution.MOST_DRAWS, null_distribution.LEAST_DRAWS, strengths.MOST_DRAWS
+    usual = null_distribution.MOST_DRAWS, null_distribution.LEAST_DRAWS, departures.MOST_DRAWS
     null_distribution.MOST_DRAWS = null_distribution.LEAST_DRAWS = FEWER
-    strengths.MOST_DRAWS = FEWER // 2
+    departures.MOST_DRAWS = FEWER // 2
     try:
         yield
     finally:
-        null_distribution.MOST_DRAWS, null_distribution.LEAST_DRAWS, strengths.MOST_DRAWS = usual
+        null_distribution.MOST_DRAWS, null_distribution.LEAST_DRAWS, departures.MOST_DRAWS = usual
 
 
 @contextmanager
 def _hardly_any_effects() -> Iterator[None]:
     """Sizes of effects are simulated whether they are read or not: who reads p-values alone has few of them."""
-    with patch.multiple(strengths, MOST_DRAWS=20, LEAST_DRAWS=20):
+    with patch.multiple(departures, MOST_DRAWS=20, LEAST_DRAWS=20):
         yield
 
 

@@ -13,8 +13,8 @@ from adomnia.errors import Refusal, Unavailable
 from adomnia.ledger import postgres_place
 from adomnia.ledger.audit import list_restorations
 from adomnia.ledger.failpoints import KILLED
-from adomnia.ledger.postgres_errors import UNREACHABLE
 from adomnia.ledger.postgres_place import PostgresLocks, PostgresPlace
+from adomnia.ledger.postgres_schema import UNREACHABLE
 from adomnia.ledger.records import StoreError
 from adomnia.ledger.restore import Restoration, restore
 from kit.waiting import HANG_SECONDS

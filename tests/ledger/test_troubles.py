@@ -17,8 +17,7 @@ import pytest
 from adomnia import postgres
 from adomnia.errors import Unavailable
 from adomnia.ledger import file_store, postgres_place, postgres_store, store
-from adomnia.ledger.postgres_errors import UNREACHABLE
-from adomnia.ledger.postgres_schema import lock_number
+from adomnia.ledger.postgres_schema import UNREACHABLE, lock_number
 from adomnia.ledger.records import StoreError
 from kit.faults import FaultyConnection, faulty, may_mount, read_only
 from kit.waiting import HANG_SECONDS, wait_until

@@ -15,7 +15,7 @@ from adomnia.errors import Failure
 from adomnia.mechanisms.draws import Draw
 from adomnia.mechanisms.histograms import SecretHistogram
 from adomnia.mechanisms.quantiles import MOST_VALUES, Quantiles
-from adomnia.mechanisms.ranks import MOST_BEYOND, Target, scores
+from adomnia.mechanisms.round_numbers import MOST_BEYOND, Target, scores
 from adomnia.privacy.events import BoundedRange, Concentrated, Pure
 from adomnia.privacy.sensitivity import Sensitivity
 from kit.bits import SeededBits

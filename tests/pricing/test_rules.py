@@ -13,8 +13,8 @@ from adomnia.pricing.quotes import list_measures, quote_plan
 from adomnia.pricing.rules import FIRST, SECOND, with_estimators, with_presence
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.sql.lower import lower
+from adomnia.statistics.count import is_parted
 from adomnia.statistics.joint import Joint
-from adomnia.statistics.presence import is_parted
 from adomnia.statistics.sum import Sum
 from kit.pricing import paid
 from sql.hospital import HOSPITAL

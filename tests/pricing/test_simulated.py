@@ -23,7 +23,7 @@ from adomnia.privacy.vectors import Variable, Vector
 from adomnia.sql.lower import lower, plan_question
 from adomnia.sql.reading.parse import parse
 from adomnia.statistics.contract import Measure
-from adomnia.statistics.presence import part_query
+from adomnia.statistics.count import part_query
 from adomnia.work import current, limit
 from sql.hospital import HOSPITAL
 

@@ -5,7 +5,18 @@ from __future__ import annotations
 import pytest
 
 from adomnia.errors import Refusal
-from adomnia.releases.checks import check_maker, check_release, check_release_name, taken_name
+from adomnia.ledger import Ledger
+from adomnia.ledger.ledger_places import FilePlace
+from adomnia.privacy.events import Pure
+from adomnia.privacy.filters import Budget
+from adomnia.releases.checks import (
+    check_maker,
+    check_release,
+    check_release_name,
+    list_charges,
+    read_charges,
+    taken_name,
+)
 from kit.released import OTHER, QUESTION
 
 
@@ -41,3 +52,15 @@ def test_a_name_is_that_of_a_table():
     with pytest.raises(Refusal, match="cannot be called that"):
         check_release_name("2024")
     assert taken_name("ages").code == "release_taken"
+
+
+def test_every_debit_for_a_release_counts_and_no_other(tmp_path):
+    path = tmp_path / "ledger.sqlite"
+    with Ledger.open(path, Budget(epsilon=10), {"alice": Budget(epsilon=5)}) as ledger:
+        ledger.reserve(None, "dataset:release:ages", b"a", Pure(1)).commit(b"[]")
+        ledger.reserve(None, "dataset:release:failed", b"b", Pure(2))
+        ledger.reserve(None, "dataset:profile:x", b"c", Pure(1)).commit(b"[]")
+        ledger.reserve("alice", "release:mine", b"d", Pure(1)).commit(b"[]")
+        assert list_charges(ledger) == {"ages": Pure(1), "failed": Pure(2)}
+    with FilePlace(path).snapshot() as records:
+        assert read_charges(records) == {"ages": Pure(1), "failed": Pure(2)}

@@ -11,7 +11,7 @@ import adomnia
 from adomnia.errors import Refusal
 from adomnia.privacy.events import Pure
 from adomnia.privacy.losses import loss
-from adomnia.releases.charges import list_charges
+from adomnia.releases.checks import list_charges
 from adomnia.session.previewing import add_previews, name_preview
 from kit.hospital import CATALOG, CITIES, person, write
 from kit.released import PUBLISHING

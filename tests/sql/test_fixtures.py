@@ -13,7 +13,7 @@ import pytest
 
 from adomnia.errors import Refusal
 from adomnia.plans.descriptions import describe_plan, describe_relation
-from adomnia.plans.public_rows import PublicRows
+from adomnia.plans.public_columns import PublicRows
 from adomnia.privacy.relations import Private, Where
 from adomnia.sql.lower import plan_question
 from adomnia.sql.reading.parse import parse

@@ -8,7 +8,7 @@ import pytest
 
 from adomnia.catalog.model import Catalog, Table
 from adomnia.errors import Refusal
-from adomnia.plans.public_rows import PublicRows
+from adomnia.plans.public_columns import PublicRows
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.filters import Budget

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from adomnia.plans.plan import Plan
-from adomnia.plans.public_rows import PublicRows
+from adomnia.plans.public_columns import PublicRows
 from adomnia.privacy import keys
 from adomnia.sql.lower import plan_question
 from adomnia.sql.reading import parse as parsing
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "sql-reference.md").read_text()
 SOURCES = "\n".join(
     path.read_text()
-    for part in ("sql/**", "pricing/**", "plans/**", "curator/**", "session/**", "work.py")
+    for part in ("sql/**", "pricing/**", "plans/**", "curator/**", "asking/**", "session/**", "work.py")
     for path in (ROOT / "src" / "adomnia").glob(part if part.endswith(".py") else f"{part}/*.py")
 )
 BLOCKS = re.findall(r"^```sql\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)

@@ -1,5 +1,7 @@
 """Adding up."""
 
+from __future__ import annotations
+
 from fractions import Fraction
 
 import numpy as np
@@ -16,10 +18,13 @@ from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private
 from adomnia.privacy.scans import NonNull, Rows, Total
 from adomnia.statistics.contract import Measure, Measured
-from adomnia.statistics.sum import Sum
+from adomnia.statistics.sum import Sum, distances_and_values, plain_total
 
 PEOPLE = Private("people", 1, ())
 TENTHS = Numbers(0, 10, Fraction(1, 10))
+DOMAIN = Numbers(20, 100, 1)
+AGE = Column("age", Quantity(Fraction(20), Fraction(100)), DOMAIN)
+SUMMED = Query(Private("people", 1, (AGE,)), (), Total(AGE, DOMAIN))
 
 
 def total(step, centre=0):
@@ -97,3 +102,16 @@ def test_the_interval_of_a_sum_put_together_covers_as_often_as_it_says(seeded_bi
         lower, upper = estimate.interval(0.95, 1)
         hits = int(((lower <= 57.0) & (upper >= 57.0)).sum())
         assert (beta.ppf(1 - 1e-6, hits + 1, draws - hits) >= 0.95) is np.bool_(enough)
+
+
+def test_a_row_moves_the_sum_of_distances_by_half_the_width():
+    distances, values = distances_and_values(SUMMED, "Mean")
+    assert distances.aggregate == Total(AGE, DOMAIN, centre=60)
+    assert values.aggregate == NonNull(AGE)
+    assert (SUMMED.sensitivity().l1, distances.sensitivity().l1, values.sensitivity().l1) == (100, 40, 1)
+
+
+@pytest.mark.parametrize("aggregate", [Rows(), Total(AGE, DOMAIN, centre=3)])
+def test_only_a_plain_total_can_be_centred(aggregate):
+    with pytest.raises((TypeError, ValueError), match="a Total"):
+        plain_total(Query(SUMMED.relation, (), aggregate), "Mean")

@@ -8,7 +8,7 @@ import numpy as np
 
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.statistics.contract import Measured
-from adomnia.statistics.rings import Ring
+from adomnia.statistics.linear import Ring
 from adomnia.statistics.summed import sum_over
 
 LAPLACE = DiscreteLaplace(Fraction(4))

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import reduce
 
 import pytest
 
 from adomnia.privacy.events import Approximate, Pure
 from adomnia.privacy.filters import Budget, Filter
-from adomnia.wire.budgets import AccountReply, BudgetReply, budgets_of
+from adomnia.wire.budgets import AccountReply, BudgetReply, PastsReply, budgets_of, pasts_record
 
 
 @pytest.mark.parametrize("analyst", ["alice", "bob", "carol", "dave"])
@@ -53,3 +54,14 @@ def test_an_account_that_is_held_to_its_rho_tells_no_epsilon():
     assert there.left() == small.left()
     assert there.admits(Pure(0.155)) is small.admits(Pure(0.155)) is True
     assert there.admits(Pure(0.156)) is small.admits(Pure(0.156)) is False
+
+
+def test_what_was_paid_for_arrives_as_it_left(bob):
+    bob.sql("SELECT COUNT(*) AS n FROM people", epsilon=0.1, request_id="one")
+    bob.batch(["SELECT COUNT(*) AS n FROM people", "SELECT AVG(age) AS a FROM people"], rho=0.1, request_id="two")
+    pasts = bob.answers()
+    record = json.loads(json.dumps(pasts_record(pasts)))
+    found = [each.past() for each in PastsReply.model_validate(record, strict=True).answers]
+    assert found == [replace(past, receipt=replace(past.receipt, asked="")) for past in pasts]
+    assert record["answers"][-1]["questions"][1] == "SELECT AVG(age) AS a FROM people"
+    assert (record["next"], pasts_record([])["next"]) == ("two", None)

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from adomnia.api.access import Visitor
     from adomnia.api.problems import Problem
+    from adomnia.api.requests import Services
     from adomnia.api.roles import Roles
-    from adomnia.api.services import Services
 
 CSRF = "x-csrf-token"
 ROLE = "role"  # the code of a refusal of whoever has another role

@@ -5,17 +5,19 @@ Answers and salts are left out: with them, whoever holds a receipt could confirm
 
 from __future__ import annotations
 
+import csv
 import json
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
+from io import StringIO
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from adomnia.api.ledger_stamps import LedgerStamp, remember_verified
 from adomnia.errors import Refusal
 from adomnia.ledger import journal
-from adomnia.ledger.accounts import decode_spent
+from adomnia.ledger.accounts import DATASET, decode_spent
 from adomnia.ledger.chain import GENESIS, Head, damage_refusal, decode_entry, digest
 from adomnia.ledger.ledger_places import find_lasting_place
 from adomnia.ledger.requests import list_keys, now
@@ -24,6 +26,7 @@ from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT
 from adomnia.privacy.events import from_record
 from adomnia.privacy.filters import Spent
 from adomnia.privacy.losses import loss
+from adomnia.spreadsheets import defuse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -33,6 +36,14 @@ if TYPE_CHECKING:
     from adomnia.ledger.ledger_places import LastingPlace
     from adomnia.ledger.records import Records
     from adomnia.ledger.requests import Receipt
+
+_HEADINGS = (
+    *("sequence", "kind", "hash", "at", "analyst", "request_id"),
+    *("cost_epsilon", "cost_rho", "cost_delta"),
+    *("analyst_total_epsilon", "analyst_total_rho", "analyst_total_delta"),
+    *("dataset_total_epsilon", "dataset_total_rho", "dataset_total_delta"),
+    *("budgets", "reason"),
+)
 
 
 @dataclass(frozen=True)
@@ -152,3 +163,36 @@ def verify_ledger(visit: Visit) -> LedgerStamp:
     except Refusal as refusal:
         return LedgerStamp(at, problem=str(refusal))
     return LedgerStamp(at, head.sequence, head.hash)
+
+
+def write_csv(entries: Iterable[LedgerEntry]) -> Iterator[str]:
+    """Write the headings and one line for each entry."""
+    page = StringIO()
+    writer = csv.writer(page, lineterminator="\n")
+    writer.writerow(_HEADINGS)
+    for entry in entries:
+        writer.writerow(_list_cells(entry))
+        yield page.getvalue()
+        page.seek(0)
+        page.truncate()
+    yield page.getvalue()
+
+
+def _list_cells(entry: LedgerEntry) -> list[object]:
+    whole = entry.totals.get(DATASET)
+    own = next((total for account, total in entry.totals.items() if account != DATASET), None)
+    budgets = json.dumps(entry.record()["budgets"], ensure_ascii=False) if entry.budgets else None
+    return [
+        *(entry.sequence, entry.kind, entry.hash, entry.at, _escape(entry.analyst), _escape(entry.request_id)),
+        *(part for amounts in (entry.cost, own, whole) for part in _list_parts(amounts)),
+        *(budgets, _escape(entry.reason)),
+    ]
+
+
+def _list_parts(amounts: Amounts | None) -> tuple[str | None, ...]:
+    return (None, None, None) if amounts is None else (amounts.epsilon, amounts.rho, amounts.delta)
+
+
+def _escape(text: str | None) -> str | None:
+    """Analysts choose request ids: none of them becomes a formula in the owner's spreadsheet."""
+    return None if text is None else defuse(text)

@@ -16,7 +16,7 @@ from adomnia.errors import Failure, Refusal
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from adomnia.api.services import Services
+    from adomnia.api.requests import Services
 
 _DATA_POLICY = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 _PAGE_POLICY = (

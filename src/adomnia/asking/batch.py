@@ -14,7 +14,7 @@ from adomnia.messages.texts import write
 from adomnia.noise import SystemBits
 from adomnia.plans.canonical import canonical
 from adomnia.plans.plan import Plan
-from adomnia.plans.public_rows import PublicRows
+from adomnia.plans.public_columns import PublicRows
 from adomnia.pricing.effort import check_effort
 from adomnia.pricing.notes import list_notes
 from adomnia.pricing.parts import identify, weigh_outputs

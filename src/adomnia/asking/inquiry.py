@@ -15,8 +15,7 @@ from adomnia.asking.purchase import Outcome, buy
 from adomnia.asking.releasing import find_receipt, find_release, list_releases, publish
 from adomnia.asking.sizes import size_of_rows
 from adomnia.plans.drafts import DraftAnswer
-from adomnia.plans.public_columns import read_public_columns
-from adomnia.plans.public_rows import PublicRows
+from adomnia.plans.public_columns import PublicRows, read_public_columns
 from adomnia.pricing.payment import check_confidence
 from adomnia.pricing.questions import Question
 from adomnia.releases.answering import answer_released

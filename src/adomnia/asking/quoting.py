@@ -12,7 +12,7 @@ from adomnia.asking.releasing import price_release
 from adomnia.curator.paying import prove
 from adomnia.explaining.balances import warn
 from adomnia.explaining.explanations import explain
-from adomnia.plans.public_rows import PublicRows
+from adomnia.plans.public_columns import PublicRows
 from adomnia.pricing.effort import without_effort
 from adomnia.pricing.notes import list_notes
 from adomnia.pricing.payment import plan_without_price

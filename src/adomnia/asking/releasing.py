@@ -28,8 +28,7 @@ from adomnia.pricing.bills import format_cost
 from adomnia.pricing.findings import cost
 from adomnia.pricing.policies import check_ceiling, sets_price
 from adomnia.pricing.quotes import quote_questions
-from adomnia.releases.charges import MOST_RELEASES, PREFIX
-from adomnia.releases.checks import check_maker, check_release, check_release_name, taken_name
+from adomnia.releases.checks import MOST_RELEASES, PREFIX, check_maker, check_release, check_release_name, taken_name
 from adomnia.releases.covering import hash_meaning
 from adomnia.releases.facts import ReleaseFacts, describe_guarantee, hash_catalog, name_method
 from adomnia.releases.model import Release

@@ -66,7 +66,7 @@ def _read_charges(catalog: Catalog) -> tuple[dict[str, Event], list[Promise]]:
     from adomnia.errors import AdomniaError
     from adomnia.explaining.promises import Promise
     from adomnia.ledger.schema import explain_errors
-    from adomnia.releases.charges import read_charges
+    from adomnia.releases.checks import read_charges
     from adomnia.session.ledgers import place_ledger
 
     try:

@@ -206,7 +206,7 @@ def _json_lines(found: Iterator[LedgerEntry]) -> Iterator[str]:
 
 
 def _csv_lines(found: Iterator[LedgerEntry]) -> Iterator[str]:
-    from adomnia.api.ledger_csv import write_csv
+    from adomnia.api.ledger_view import write_csv
 
     return write_csv(found)
 

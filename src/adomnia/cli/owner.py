@@ -117,7 +117,7 @@ def budget(place: PlaceText, token_file: TokenFile = None, form: Output = Format
 def _all_accounts(folder: Path) -> tuple[list[AccountSummary], LifetimeSummary | None, dict[str, Event]]:
     from adomnia.cli import opening
     from adomnia.cli.accounts import AccountSummary, LifetimeSummary
-    from adomnia.releases.charges import list_charges
+    from adomnia.releases.checks import list_charges
 
     with opening.open_accounts(folder) as (catalog, ledger):
         counts = {one.name: ledger.count_answers(one.name) for one in catalog.analysts}

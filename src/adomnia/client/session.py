@@ -25,12 +25,11 @@ from adomnia.session.derived import DerivedSession
 from adomnia.session.table import PrivateTable, open_table
 from adomnia.wire.answers import AnswerReply, BatchReply, answer_of, ends_of
 from adomnia.wire.asking import payment_body, question_body
-from adomnia.wire.budgets import BudgetReply, budgets_of
+from adomnia.wire.budgets import BudgetReply, PastsReply, budgets_of
 from adomnia.wire.catalogs import CatalogReply, catalog_of
 from adomnia.wire.explanations import ExplanationReply, explanation_of
 from adomnia.wire.methods import MethodsReply
 from adomnia.wire.models import Reply, require
-from adomnia.wire.pasts import PastsReply
 from adomnia.wire.quotes import QuoteReply, quote_of
 from adomnia.wire.releases import ReleaseReply, ReleasesReply, entry_of
 

@@ -8,7 +8,6 @@ from adomnia.console import account, sign_in
 from adomnia.console.answers import pages as answers
 from adomnia.console.ask import routes as ask
 from adomnia.console.ask_words import ask_words
-from adomnia.console.assets import asset
 from adomnia.console.budget import page as budget
 from adomnia.console.catalog import handlers as catalog
 from adomnia.console.data import page as data_page
@@ -17,6 +16,7 @@ from adomnia.console.history import sharing
 from adomnia.console.methods import pages as methods
 from adomnia.console.owner import budgets, ledger, overview, people
 from adomnia.console.releases import handlers as releases
+from adomnia.console.rendering import asset
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,22 +1,22 @@
 """How far a sum of independent noises, each times a coefficient of its cell, can be from zero.
 
-Of Laplace tails by the exact distribution of the sum, of Gaussian ones by its variance (docs/proofs/moments.md). The
-noise is taken as continuous and half of the coarsest unit is added.
-
-How far a sum of independent Laplace noises goes, and of normal ones beside them.
-
-By its exact distribution where they are few, else by its saddlepoint. The exact one loses digits wherever scales are
-nearly equal. The saddlepoint loses none: its tails are from 2% too small to 6% too large, whatever the scales, and the
-two percent are added (docs/proofs/moments.md).
+Of Gaussian noises by their variance. Of Laplace noises, and of normal ones beside them, by the exact distribution of
+the sum where they are few, else by its saddlepoint. The exact one loses digits wherever scales are nearly equal. The
+saddlepoint loses none: its tails are from 2% too small to 6% too large, whatever the scales, and the two percent are
+added (docs/proofs/moments.md). The noise is taken as continuous and half of the coarsest unit is added.
 """
 
 from collections.abc import Sequence
-from math import log
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, log
 from statistics import NormalDist
 
 import numpy as np
 
-from adomnia.mechanisms.contract import Floats, Noise
+from adomnia.mechanisms.contract import Continuous, Cumulants, Floats, Noise
+from adomnia.mechanisms.gaussian import DiscreteGaussian
+from adomnia.mechanisms.interval import Interval, find_alpha
 
 _APART = 1.01  # the ratio of two scales from which on their exact distribution is computed without loss of digits
 _RAREST = 1e-6  # of an exact distribution: what is rarer would drown in the rounding of doubles
@@ -27,6 +27,7 @@ _SLOPES = (0.5, 0.72, 0.9)  # where Chernoff's bound is tried
 _SLACK = 1.025  # by which a tail may be larger than its saddlepoint says
 _BEYOND = 1 + 1e-6  # how far beyond what is wanted is aimed at, so that steps which end below it reach it too
 _NARROWEST = 1e-7  # the least slope, where alpha is 1
+_SMOOTH = 4  # from this variance on, a sum of discrete Gaussians is one, as far as doubles can tell
 
 
 def farthest(noises: Sequence[Noise], coefficients: Sequence[Floats], alpha: float) -> Floats:
@@ -168,3 +169,50 @@ def _compare(
     root = np.sqrt(np.maximum(2 * (tilt - cumulant), _NARROWEST**2))
     found = root + np.log(np.sqrt(curve) / root) / root
     return found, (wanted * _BEYOND - found) * root * slope / curve, tilt / slope
+
+
+@dataclass(frozen=True)
+class SummedNoise:
+    """So many independent noises of one distribution, added up. Nothing is released by it."""
+
+    noise: Noise
+    times: int
+
+    @property
+    def cumulants(self) -> Cumulants:
+        """Those of each, so many times."""
+        variance, fourth = self.noise.cumulants
+        return Cumulants(self.times * variance, self.times * fourth)
+
+    @property
+    def continuous(self) -> Continuous:
+        """That of each, so many times."""
+        each = self.noise.continuous
+        return each._replace(times=self.times * each.times)
+
+    def interval(self, confidence: float, cells: int = 1) -> Interval:
+        """The interval around a noisy sum that holds the exact one; around all of `cells` at once."""
+        reach = farthest([self], [np.ones(())], find_alpha(confidence, cells))  # type: ignore[list-item]  # it has all that is asked for
+        return Interval(ceil(float(reach)), confidence)
+
+
+def sum_noise(noise: Noise, times: int) -> Noise:
+    """The distribution of the sum of so many independent noises of one distribution."""
+    if times == 1:
+        return noise
+    if isinstance(noise, DiscreteGaussian):
+        # Of smaller variance it is nearer to zero than of this one, and so is the sum: docs/proofs/results.md.
+        return DiscreteGaussian(times * max(noise.variance, Fraction(_SMOOTH)))
+    if isinstance(noise, SummedNoise):
+        return sum_noise(noise.noise, times * noise.times)
+    return SummedNoise(noise, times)  # type: ignore[return-value]  # it has the distribution, and releases nothing
+
+
+def round_noise(noise: Noise, parts: int) -> DiscreteGaussian:
+    """The distribution of Gaussian noise on so many parts of a unit, once it is rounded to whole units.
+
+    The quarter that is added to the variance is more than what rounding adds to the noise.
+    """
+    if not isinstance(noise, DiscreteGaussian):
+        raise TypeError(f"round_noise noise must be Gaussian, got {type(noise).__name__}.")
+    return DiscreteGaussian(noise.variance / parts**2 + Fraction(1, 4))

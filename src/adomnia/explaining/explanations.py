@@ -9,7 +9,7 @@ from adomnia.messages.notes import Note
 from adomnia.plans.descriptions import describe_key, describe_set, describe_term
 from adomnia.plans.formulas import Term, statistics_of
 from adomnia.plans.plan import Plan
-from adomnia.plans.public_rows import PublicRows
+from adomnia.plans.public_columns import PublicRows
 from adomnia.plans.words import term_in_words
 from adomnia.pricing.bills import (
     Expected,

@@ -16,9 +16,16 @@ from adomnia.ledger.audit import examine
 from adomnia.ledger.chain import GENESIS, Head, digest
 from adomnia.ledger.failpoints import failpoint
 from adomnia.ledger.files import in_use_refusal
-from adomnia.ledger.postgres_errors import UNREACHABLE, translate_errors
 from adomnia.ledger.postgres_records import PostgresRecords, load_copy
-from adomnia.ledger.postgres_schema import Connection, check_schema_name, check_server, find_format, lock_number
+from adomnia.ledger.postgres_schema import (
+    UNREACHABLE,
+    Connection,
+    check_schema_name,
+    check_server,
+    find_format,
+    lock_number,
+    translate_errors,
+)
 from adomnia.ledger.postgres_store import Chain, PostgresStore, connect, name_program, snapshot
 from adomnia.ledger.records import StoreError
 from adomnia.ledger.schema import explain_errors

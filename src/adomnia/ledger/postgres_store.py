@@ -17,9 +17,18 @@ from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.chain import GENESIS, Head, damage_refusal
 from adomnia.ledger.failpoints import failpoint
 from adomnia.ledger.journal import is_on_chain
-from adomnia.ledger.postgres_errors import UNREACHABLE, is_late, is_lost, translate_errors
 from adomnia.ledger.postgres_records import PostgresRecords
-from adomnia.ledger.postgres_schema import Connection, check_server, create_tables, find_format, lock_number
+from adomnia.ledger.postgres_schema import (
+    UNREACHABLE,
+    Connection,
+    check_server,
+    create_tables,
+    find_format,
+    is_late,
+    is_lost,
+    lock_number,
+    translate_errors,
+)
 from adomnia.ledger.records import StoreError, Wanted
 from adomnia.ledger.schema import empty_refusal
 

@@ -18,8 +18,7 @@ from adomnia.ledger.audit import backup, examine
 from adomnia.ledger.chain import Head, digest
 from adomnia.ledger.failpoints import failpoint
 from adomnia.ledger.journal import Foreseen, Journal, Transaction
-from adomnia.ledger.ledger_places import LedgerPlace, SnapshotReader, find_place
-from adomnia.ledger.locks import Locks
+from adomnia.ledger.ledger_places import LedgerPlace, Locks, SnapshotReader, find_place
 from adomnia.ledger.owner import DeclaredPeople, TopUp, declare, top_up
 from adomnia.ledger.records import Records, Storage, watch_records
 from adomnia.ledger.requests import KeptAnswer, Receipt, SpendRequest, StoredAnswer, UnpaidAnswer

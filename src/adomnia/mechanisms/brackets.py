@@ -37,8 +37,7 @@ from adomnia.mechanisms.halving import (
 from adomnia.mechanisms.histograms import Buckets, Flow, Known, SecretHistogram, count_buckets, run_cells
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.mechanisms.quantiles import Quantiles
-from adomnia.mechanisms.ranks import Target
-from adomnia.mechanisms.round_numbers import RoundNumbers
+from adomnia.mechanisms.round_numbers import RoundNumbers, Target
 from adomnia.noise import Bits, Integers, add, discrete_gaussian, discrete_laplace
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Concentrated, Price, Pure

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from adomnia.errors import Failure
 from adomnia.mechanisms.histograms import Buckets, Flow, Known, Rows
-from adomnia.mechanisms.ranks import Target
-from adomnia.mechanisms.round_numbers import RoundNumbers
+from adomnia.mechanisms.round_numbers import RoundNumbers, Target
 from adomnia.noise import Bits, draw_below, geometric, level
 
 _MOST_TRIALS = 1000  # each fails with a chance of 2/3 at most

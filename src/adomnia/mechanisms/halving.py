@@ -11,8 +11,7 @@ from adomnia.mechanisms.contract import PriceKind
 from adomnia.mechanisms.draws import Draw, Segment, choose
 from adomnia.mechanisms.histograms import Buckets, Flow, Known, SecretHistogram, count_buckets, run_cells
 from adomnia.mechanisms.quantiles import FINEST_SHARE, Quantiles
-from adomnia.mechanisms.ranks import Target
-from adomnia.mechanisms.round_numbers import RoundNumbers
+from adomnia.mechanisms.round_numbers import RoundNumbers, Target
 from adomnia.noise import Bits, Integers
 from adomnia.privacy.events import Concentrated, Price, Pure
 from adomnia.privacy.kinds import LATER

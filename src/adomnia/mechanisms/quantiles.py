@@ -11,8 +11,7 @@ import numpy as np
 from adomnia.mechanisms.contract import PriceKind
 from adomnia.mechanisms.draws import Draw, Segment, choose
 from adomnia.mechanisms.histograms import Known, Rows, SecretHistogram, count_buckets, run_cells
-from adomnia.mechanisms.ranks import MOST_BEYOND, Target, find_targets, scores
-from adomnia.mechanisms.round_numbers import RoundNumbers
+from adomnia.mechanisms.round_numbers import MOST_BEYOND, RoundNumbers, Target, find_targets, scores
 from adomnia.noise import Bits, Integers
 from adomnia.noise.discrete import NotDrawableError
 from adomnia.privacy.amounts import positive

@@ -46,7 +46,7 @@ from adomnia.privacy.transforms.distances import Distances
 from adomnia.privacy.transforms.estimates import BlockEstimates, EstimateCounts
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Statistic
-from adomnia.statistics.presence import is_parted
+from adomnia.statistics.count import is_parted
 
 _NAMES = {"day of": "DATE"}
 _PREFIXES = {"negative": "-", "not": "NOT "}

@@ -24,8 +24,7 @@ from adomnia.plans.formulas import DATE, Formula, Grouping, Keyed, Term, WindowF
 from adomnia.plans.functions import noisy_values
 from adomnia.plans.smoothness import find_propagation
 from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, join_about
-from adomnia.statistics.linear import linear
-from adomnia.statistics.rings import Ring
+from adomnia.statistics.linear import Ring, linear
 from adomnia.statistics.shares import share_bounds
 
 _SUREST = 1 - 2.0**-53  # the largest double below 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +17,24 @@ if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog
     from adomnia.engines.contract import Engine, Statement
     from adomnia.plans.columns import Cell
-    from adomnia.plans.public_rows import PublicRows
     from adomnia.privacy.kinds import Kind
-
+    from adomnia.privacy.relations import Select
 
 MOST_ROWS = 1_000_000
+
+
+@dataclass(frozen=True)
+class PublicRows:
+    """Rows of public tables: the names of the outputs, what they are sorted by, and which are shown.
+
+    Outputs beyond the names are not shown: rows are sorted by them.
+    """
+
+    names: tuple[str, ...]
+    rows: Select
+    order: tuple[tuple[int, bool, bool], ...]  # places of outputs, whether descending, and whether NULL comes first
+    limit: int | None
+    offset: int = 0
 
 
 def read_public_columns(asked: PublicRows, engine: Engine, catalog: Catalog) -> tuple[KeyColumn, ...]:

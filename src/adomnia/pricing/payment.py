@@ -11,8 +11,7 @@ from adomnia.messages.texts import Message, write
 from adomnia.options import LARGEST_GROUP
 from adomnia.plans.plan import Plan
 from adomnia.plans.undeclared import tag_open_keys
-from adomnia.pricing.deltas import UNPRICED, name_delta, needs_delta, with_delta
-from adomnia.pricing.findings import price_finding
+from adomnia.pricing.findings import UNPRICED, name_delta, needs_delta, price_finding, with_delta
 from adomnia.pricing.parts import amount, portion, split_together
 from adomnia.pricing.precision import RowsNeeded, price_for_error
 from adomnia.pricing.questions import Payment, PlannedQuestion, Priced, Question

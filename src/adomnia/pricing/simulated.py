@@ -20,9 +20,8 @@ from adomnia.privacy.events import Price
 from adomnia.privacy.keys import key_cells
 from adomnia.privacy.queries import Query
 from adomnia.statistics.contract import Estimate, Measure, Measured, Result, ResultTable, Statistic
-from adomnia.statistics.linear import linear
-from adomnia.statistics.presence import is_parted
-from adomnia.statistics.rings import Ring
+from adomnia.statistics.count import is_parted
+from adomnia.statistics.linear import Ring, linear
 from adomnia.statistics.summed import part_of
 from adomnia.work import spend
 

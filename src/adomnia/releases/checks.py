@@ -1,4 +1,4 @@
-"""What is refused before a release is made: names, questions that make none, and who may not publish."""
+"""What is refused before a release is made: names, questions that make none, who may not publish, and its cost."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from adomnia.catalog.model import is_name
 from adomnia.errors import Refusal
+from adomnia.ledger.history import list_requests
 from adomnia.messages.texts import write
 from adomnia.methods.registry import METHODS, find_method
 from adomnia.pricing.policies import sets_price
@@ -16,7 +17,16 @@ from adomnia.sql.reading.parse import parse
 from adomnia.sql.reading.refusals import refusal
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from adomnia.catalog.model import Analyst
+    from adomnia.ledger import Ledger
+    from adomnia.ledger.records import Records
+    from adomnia.ledger.requests import Receipt
+    from adomnia.privacy.events import Event
+
+PREFIX = "dataset:release:"  # of the request ids of what is published
+MOST_RELEASES = 10_000
 
 
 def check_release_name(name: str) -> None:
@@ -60,3 +70,17 @@ def check_maker(maker: Analyst | None) -> None:
 def taken_name(name: str) -> Refusal:
     why = "stands for another question, price or version of the data already"
     return Refusal(f"Release {name}", why, "choose another name: a name is given once", code="release_taken")
+
+
+def list_charges(ledger: Ledger) -> dict[str, Event]:
+    """What each release cost the dataset, those that failed too."""
+    return _by_name(ledger.dataset_requests(PREFIX, MOST_RELEASES))
+
+
+def read_charges(records: Records) -> dict[str, Event]:
+    """The same from a snapshot of a ledger that nobody opens."""
+    return _by_name(list_requests(records, PREFIX, MOST_RELEASES))
+
+
+def _by_name(receipts: Iterable[Receipt]) -> dict[str, Event]:
+    return {each.request_id.removeprefix(PREFIX): each.event for each in receipts}

@@ -29,19 +29,18 @@ from adomnia.console.problems import PageRoute, render_problem_page
 from adomnia.console.routes import PAGE_HANDLERS
 from adomnia.version import __version__
 from adomnia.wire.answers import AnswerReply, BatchReply
-from adomnia.wire.budgets import AccountReply, BudgetReply
+from adomnia.wire.budgets import AccountReply, BudgetReply, PastsReply
 from adomnia.wire.catalogs import CatalogReply
 from adomnia.wire.explanations import ExplanationReply
 from adomnia.wire.methods import MethodsReply
-from adomnia.wire.pasts import PastsReply
 from adomnia.wire.quotes import QuoteReply
 from adomnia.wire.releases import ZIP, ReleaseReply, ReleasesReply
 
 if TYPE_CHECKING:
     from starlette.routing import BaseRoute
 
+    from adomnia.api.requests import Services
     from adomnia.api.roles import Route
-    from adomnia.api.services import Services
 
 # Whatever the environment says: telemetry would send messages of exceptions elsewhere.
 _NO_TELEMETRY = TelemetryConfig(tracing=False, metrics=False, logs=False, operation_spans=False, auto_configure=False)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, TypeVar
 import uvicorn
 
 from adomnia.api.access import find_shared, open_access
+from adomnia.api.requests import Services
 from adomnia.api.running.answer_memory import AnswerMemory
 from adomnia.api.running.logs import Logs
 from adomnia.api.running.metrics import Metrics
@@ -28,7 +29,6 @@ from adomnia.api.running.served_dataset import WATCH_SECONDS, ServedDataset
 from adomnia.api.running.thread_pool import FairThreadPool
 from adomnia.api.running.time_buckets import TimeBuckets
 from adomnia.api.running.worker_states import Stage, WorkerStates
-from adomnia.api.services import Services
 from adomnia.api.settings import Settings
 from adomnia.catalog.read import FILE
 from adomnia.console.rendering import prepare_pages

@@ -12,8 +12,8 @@ from adomnia.privacy.keys import Key
 from adomnia.sql.reading.parse import check_clauses
 from adomnia.sql.reading.refusals import refusal, refusal_of_name
 from adomnia.sql.rows.blocks import MOST_TABLES, BlockReader
-from adomnia.sql.rows.blocks_of_people import is_block
 from adomnia.sql.rows.derived import is_person
+from adomnia.sql.rows.selection import is_block
 from adomnia.sql.values.aggregates import AGGREGATES
 from adomnia.sql.values.group_keys import resolve_key
 from adomnia.sql.values.having import Conditions

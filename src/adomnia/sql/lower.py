@@ -14,7 +14,7 @@ from adomnia.messages.texts import write
 from adomnia.plans.descriptions import describe
 from adomnia.plans.formulas import Formula, Grouping, Order, Term, WindowFunction, count_nodes, walk
 from adomnia.plans.plan import Output, Plan, RowFilter, RowLimit
-from adomnia.plans.public_rows import PublicRows
+from adomnia.plans.public_columns import PublicRows
 from adomnia.pricing.findings import explain_need
 from adomnia.privacy.events import Pure
 from adomnia.privacy.expressions import Column, Expression, conjuncts

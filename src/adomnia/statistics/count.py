@@ -1,17 +1,19 @@
-"""Counting."""
+"""Counting rows and values, each by itself or both as one measurement."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
-from adomnia.privacy.expressions import Expression
+from adomnia.privacy.expressions import Expression, call
+from adomnia.privacy.keys import Bucket
 from adomnia.privacy.queries import Query
-from adomnia.privacy.scans import NonNull
+from adomnia.privacy.scans import NonNull, Rows
 from adomnia.statistics.contract import Estimate, Measured
 from adomnia.statistics.linear import linear
 from adomnia.statistics.one_round import OneRound, in_steps
-from adomnia.statistics.presence import part_query, with_value, without_value
+
+_SHOWN = "presence"  # tells this key from one that the question groups by
 
 
 @dataclass(frozen=True)
@@ -41,3 +43,30 @@ class Count(OneRound):
             return replace(in_steps(present, Fraction(1), "noisy count"), unsigned=True)
         both = ((present, Fraction(1)), (without_value(counted), Fraction(1)))
         return replace(linear(both, "noisy count of rows with a value + of rows without"), unsigned=True)
+
+
+def part_query(query: Query, value: Expression | None) -> Query:
+    """The query by whether the value is missing, as the last of its keys; as it is where no value is named.
+
+    How many rows have the value becomes how many rows there are, of which only the first part is asked for.
+    """
+    if value is None:
+        return query
+    missing = call("is null", value)
+    aggregate = Rows() if isinstance(query.aggregate, NonNull) else query.aggregate
+    return replace(query, keys=(*query.keys, Bucket(missing, None, missing, _SHOWN)), aggregate=aggregate)
+
+
+def is_parted(query: Query) -> bool:
+    """Whether a query is by whether a value is missing because a statistic wants it so."""
+    return bool(query.keys) and isinstance(query.keys[-1], Bucket) and query.keys[-1].shown == _SHOWN
+
+
+def with_value(measured: Measured, value: Expression | None) -> Measured:
+    """The cells of the rows that have the value; all, where no value is named."""
+    return measured if value is None else Measured(measured.values[..., 0], measured.noise, (measured, 0))
+
+
+def without_value(measured: Measured) -> Measured:
+    """The cells of the rows that have no value."""
+    return Measured(measured.values[..., 1], measured.noise, (measured, 1))

@@ -9,7 +9,6 @@ from typing import ClassVar, Self
 from adomnia.distributions.quotients import Quotient
 from adomnia.privacy.queries import Aggregate, Query
 from adomnia.privacy.scans import NonNull, Total
-from adomnia.statistics.centred import plain_total
 from adomnia.statistics.contract import Estimate, Measured
 from adomnia.statistics.moments import (
     ROWS,
@@ -22,6 +21,7 @@ from adomnia.statistics.moments import (
     width,
 )
 from adomnia.statistics.one_round import OneRound
+from adomnia.statistics.sum import plain_total
 
 COVARIANCES = ("COVAR_POP", "COVAR_SAMP")
 

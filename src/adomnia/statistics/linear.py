@@ -1,5 +1,7 @@
 """Noisy integers times constants, added up: the value, and an interval by the law of the noise together."""
 
+from collections.abc import Hashable
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, lcm
@@ -48,3 +50,25 @@ def margin_of(parts: Parts, confidence: float, cells: int) -> Fraction:
 @lru_cache(maxsize=256)  # the same for every question about one value at one price
 def _margin_of_many(noises: tuple[Noise, ...], factors: tuple[float, ...], alpha: float) -> Fraction:
     return Fraction(float(farthest(noises, [np.asarray(factor) for factor in factors], alpha)))
+
+
+@dataclass(frozen=True)
+class Ring:
+    """The cells that share the values of the `outer` keys, but not of the `inner` ones; None: of all keys.
+
+    Of those that are left at a `stage`.
+    """
+
+    inner: frozenset[Hashable] | None
+    outer: frozenset[Hashable]
+    stage: int
+
+    def meets(self, other: "Ring") -> bool:
+        """Whether a cell may be in both, so that their noise is not independent."""
+        apart = self.stage == other.stage and (_is_within(self, other) or _is_within(other, self))
+        return not apart
+
+
+def _is_within(ring: Ring, other: Ring) -> bool:
+    """Whether all of a ring is within the hole of another."""
+    return other.inner is not None and ring.outer >= other.inner

@@ -14,11 +14,10 @@ from adomnia.privacy.expressions import Expression, call
 from adomnia.privacy.keys import Bucket, Key
 from adomnia.privacy.queries import MOST_CLIPPED, Aggregate, Clip, Query
 from adomnia.privacy.relations import Relation, Where
-from adomnia.statistics.centred import distances_and_values
 from adomnia.statistics.contract import Estimate, Measure, Measured, Round, Statistic, Steps
 from adomnia.statistics.linear import linear
 from adomnia.statistics.mean import Mean, mean_of
-from adomnia.statistics.sum import Sum
+from adomnia.statistics.sum import Sum, distances_and_values
 
 _SEARCH, _REST = Fraction(1, 10), Fraction(9, 10)  # of the price of distances: for the mean of all, and for each
 _NEAR = 8  # a mean is found where its noise, at this confidence, is below this part of the width of its bounds

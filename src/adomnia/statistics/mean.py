@@ -13,10 +13,10 @@ from adomnia.privacy.expressions import Expression
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.scans import Total
-from adomnia.statistics.centred import distances_and_values, plain_total
 from adomnia.statistics.contract import Bounds, Derivation, Estimate, Floats, Measured
+from adomnia.statistics.count import part_query, with_value
 from adomnia.statistics.one_round import OneRound
-from adomnia.statistics.presence import part_query, with_value
+from adomnia.statistics.sum import distances_and_values, plain_total
 
 
 @dataclass(frozen=True)

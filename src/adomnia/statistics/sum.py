@@ -1,4 +1,4 @@
-"""Adding up."""
+"""Adding up, from the middle of the bounds where that has less noise."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -6,11 +6,11 @@ from typing import ClassVar
 
 from adomnia.privacy.expressions import Expression
 from adomnia.privacy.queries import Query
-from adomnia.statistics.centred import distances_and_values, plain_total
+from adomnia.privacy.scans import NonNull, Total
 from adomnia.statistics.contract import Estimate, Measured
+from adomnia.statistics.count import part_query, with_value
 from adomnia.statistics.linear import linear
 from adomnia.statistics.one_round import OneRound, in_steps
-from adomnia.statistics.presence import part_query, with_value
 
 
 @dataclass(frozen=True)
@@ -46,3 +46,20 @@ class Sum(OneRound):
             return replace(in_steps(total, domain.step, "noisy sum"), unsigned=domain.lower >= 0)
         parts = ((total, domain.step), (count[0], domain.middle * domain.step))
         return linear(parts, "noisy sum of distances from the middle + middle x noisy count")
+
+
+def plain_total(query: Query, owner: str) -> Total:
+    """The sum that a query asks for, which is counted from zero."""
+    if query.total.centre:
+        raise ValueError(f"{owner} query must be a Total from centre 0, got {query.aggregate}.")
+    return query.total
+
+
+def distances_and_values(query: Query, owner: str) -> tuple[Query, Query]:
+    """The sum of the values' distances from the middle, and how many values there are.
+
+    Around the middle a row moves the sum by half the width at most, and the count's noise matters little to a mean.
+    """
+    total = plain_total(query, owner)
+    distances = replace(total, centre=total.domain.middle)
+    return replace(query, aggregate=distances), replace(query, aggregate=NonNull(total.value))

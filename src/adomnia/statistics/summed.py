@@ -4,7 +4,7 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from adomnia.distributions.sums import sum_noise
+from adomnia.distributions.combinations import sum_noise
 from adomnia.noise import Integers
 from adomnia.statistics.contract import Measured
 

@@ -10,7 +10,6 @@ import numpy as np
 from adomnia.distributions.quotients import Quotient
 from adomnia.privacy.queries import Aggregate, Query
 from adomnia.privacy.scans import NonNull
-from adomnia.statistics.centred import plain_total
 from adomnia.statistics.contract import Bounds, Derivation, Estimate, Floats, Measured
 from adomnia.statistics.moments import (
     ROWS,
@@ -22,6 +21,7 @@ from adomnia.statistics.moments import (
     width,
 )
 from adomnia.statistics.one_round import OneRound
+from adomnia.statistics.sum import plain_total
 
 VARIANCES = ("VAR_POP", "VAR_SAMP", "STDDEV_POP", "STDDEV_SAMP")
 

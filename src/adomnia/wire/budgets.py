@@ -1,4 +1,4 @@
-"""Budgets: what there was, what was spent, what is left, and what the next question costs."""
+"""Budgets: what there was, what was spent and for which questions, what is left, and what the next one costs."""
 
 from typing import Any
 
@@ -9,9 +9,10 @@ from adomnia.pricing.policies import Terms
 from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT
 from adomnia.privacy.events import Pure
 from adomnia.privacy.filters import Budget, Filter, Spent
-from adomnia.session.accounts import Budgets
+from adomnia.session.accounts import Budgets, Past
 from adomnia.wire.amounts import ExactText
-from adomnia.wire.models import LeftReply, Reply
+from adomnia.wire.answers import ReceiptReply
+from adomnia.wire.models import CostReply, LeftReply, Reply
 
 
 class GivenReply(Reply):
@@ -90,3 +91,34 @@ def budgets_of(told: BudgetReply) -> Budgets:
     price = None if terms.price is None else Pure(terms.price)
     shown = Terms(price, terms.questions, terms.ceiling, terms.says)
     return Budgets(told.personal.account(), told.dataset.account(), shown)
+
+
+class PastReply(Reply):
+    """Something that was paid for and answered."""
+
+    request_id: str
+    questions: list[str] = Field(description="The texts; of a batch, all of them.")
+    version: int = Field(description="Of the data.")
+    cost: CostReply
+    receipt: ReceiptReply
+
+    @model_validator(mode="before")
+    @classmethod
+    def _price(cls, told: Past | dict[str, Any]) -> dict[str, Any]:
+        return {**vars(told), "cost": told.receipt.event} if isinstance(told, Past) else told
+
+    def past(self) -> Past:
+        """What was told of."""
+        return Past(self.request_id, tuple(self.questions), self.version, self.receipt.receipt(self.cost))
+
+
+class PastsReply(Reply):
+    """A page of what an analyst has paid for and got, oldest first."""
+
+    answers: list[PastReply]
+    next: str | None = Field(description="The `after` of the page that follows; null where there is none.")
+
+
+def pasts_record(pasts: list[Past]) -> dict[str, Any]:
+    """A page of earlier requests as plain data."""
+    return {"answers": list(map(PastReply.record, pasts)), "next": pasts[-1].request_id if pasts else None}

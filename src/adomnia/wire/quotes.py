@@ -15,9 +15,8 @@ from adomnia.mechanisms.exponential import Exponential
 from adomnia.mechanisms.halving import Halving
 from adomnia.mechanisms.propose_test_release import ProposeTestRelease
 from adomnia.mechanisms.quantiles import Quantiles
-from adomnia.mechanisms.ranks import Target
 from adomnia.mechanisms.registry import NOISES
-from adomnia.mechanisms.round_numbers import RoundNumbers
+from adomnia.mechanisms.round_numbers import RoundNumbers, Target
 from adomnia.mechanisms.smooth import SmoothCauchy, SmoothLaplace, SmoothNoise, SmoothStudent
 from adomnia.messages.surfaces import Surface
 from adomnia.messages.texts import show_all

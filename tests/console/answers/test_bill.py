@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
-from adomnia.console.answers.bill import build_bill, show_cost, show_tree
+from adomnia.api.actions.answers import find_entry
+from adomnia.console.answers.bill import build_bill, build_receipt, show_cost, show_tree
 from adomnia.explaining.tree import Node
 from adomnia.privacy.events import Composed, Pure
+from console.ask.visiting import visiting
 from kit.house import COUNT
 
 
@@ -45,3 +48,17 @@ def test_rho_has_its_own_sign(shared_house):
     bill = build_bill(*recalled.explain())
     assert (bill.total.sign, bill.total.amount) == ("ρ", "0.125")
     assert bill.sections[2].parts[0].price.sign == "ρ"
+
+
+def test_a_receipt_names_the_entry_of_the_ledger_and_its_time(shared_house):
+    request_id = shared_house.query("alice", COUNT).json()["receipt"]["request_id"]
+    with visiting(shared_house, "alice") as visit:
+        receipt = visit.session.answer(request_id).receipt
+        view = build_receipt(receipt, find_entry(visit, receipt))
+        changed = replace(receipt, hash="0" * 64)
+        other = build_receipt(changed, find_entry(visit, changed))
+    assert (view.analyst, view.request_id, view.hash) == ("alice", request_id, receipt.hash)
+    assert view.entry >= 1
+    assert view.at.startswith("20")
+    assert (other.entry, other.at) == (None, None)
+    assert build_receipt(receipt).entry is None

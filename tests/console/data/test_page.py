@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from adomnia.catalog.model import Analyst, Policy, Profile, View
-from adomnia.console.data.page import choose_amount, describe_moves, view_profile
+from adomnia.console.data.page import choose_amount, describe_moves, find_tables, list_tables, view_profile
 from adomnia.privacy.filters import Budget
 from adomnia.privacy.units import ROW, Unit
 from kit import house
@@ -25,6 +25,10 @@ from kit.effort import do_within
 from kit.hospital import CATALOG
 
 SCRIPT = "<script>alert(1)</script>"
+CATALOG_OF_TABLES = gather(
+    [public("cities", plain("Region")), people(whole("age", 0, 120)), belongings("visits")],
+    [View("grown", "SELECT person_id, age FROM people WHERE age > 17")],
+)
 
 
 def read(opened, path, name="alice", **headers):
@@ -247,3 +251,28 @@ def test_a_profile_of_noise_alone_has_one_bar():
 
 def test_without_a_profile_there_is_nothing_to_draw():
     assert view_profile(None) is None
+
+
+def test_tables_about_people_come_first_then_views_then_public_ones():
+    lines = list_tables(CATALOG_OF_TABLES)
+    assert [(line.name, line.kind, line.row, line.cap) for line in lines] == [
+        ("people", "private", "is one person", "1 row"),
+        ("visits", "private", "belongs to one person", "at most 10 rows"),
+        ("grown", "view", "made of people", "1 row"),
+        ("cities", "public", "is about nobody", ""),
+    ]
+
+
+def test_a_search_finds_names_of_tables_and_of_columns():
+    lines = list_tables(CATALOG_OF_TABLES)
+    assert [(line.name, line.shown) for line in find_tables(lines, " REG ")] == [("cities", ("Region",))]
+    assert [line.name for line in find_tables(lines, "age")] == ["people", "grown"]
+    assert [(line.name, line.found) for line in find_tables(lines, "cit")] == [("cities", ())]
+    assert find_tables(lines, "%") == ()
+
+
+def test_of_wide_tables_some_columns_are_named():
+    (line,) = list_tables(gather([people(*(plain(f"c{number}") for number in range(20)))]))
+    assert (line.shown[-1], line.hidden) == ("c6", 13)
+    (found,) = find_tables((line,), "c19")
+    assert (found.shown, found.hidden) == (("c19",), 20)

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from html import unescape
 from html.parser import HTMLParser
 
 import pytest
 
+from adomnia.console.methods.pages import PICTURES, describe_picture, list_chapters, require_method
+from adomnia.errors import Refusal
 from adomnia.methods.registry import METHODS
+from adomnia.pricing.findings import with_delta
+from adomnia.privacy.events import Pure
+from adomnia.sql.lower import lower
 from kit import hospital, house
+from kit.methods import hospital_catalog, tables_of
 
 every_method = pytest.mark.parametrize("name", METHODS)
 ASKED = ("summary", "lm", "logit", "chi_square_test", "kaplan_meier")
 CATALOG = hospital.CATALOG.replace("alice]\nepsilon = 100_000", "alice]\nepsilon = 10\ndelta = 1e-7")
 ATTACK = "<script>alert(1)</script>"
+__all__ = ["hospital_catalog"]
 
 
 class FormReader(HTMLParser):
@@ -242,3 +250,50 @@ def test_a_price_that_is_none_is_refused_with_the_form(visitor, prefilled):
     assert page.status_code == 400
     assert "Not answered." in page.text
     assert read_sql(page.text) != ""
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_the_picture_that_is_promised_is_the_one_that_is_drawn(hospital_catalog, name):
+    method = METHODS[name]
+    plan = with_delta(lower(method.example, hospital_catalog), Fraction(1, 10**6))
+    table = next(tables_of(plan, Pure(Fraction(1, 3))))
+    promised = [kind for columns, kind, _ in PICTURES if columns <= method.returns.keys()][:1]
+    assert promised == [table.figure["kind"]] if table.figure else describe_picture(method.returns) == ""
+
+
+def test_of_other_tables_nothing_is_said():
+    assert describe_picture({"zebra": "stripes"}) == ""
+
+
+def found(query):
+    return [view.name for chapter in list_chapters(query) for view in chapter.methods]
+
+
+def test_without_a_query_there_are_all_methods_in_their_chapters():
+    assert sorted(found("")) == sorted(METHODS)
+    assert list_chapters()[0].title == "Describe"
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("glm", "logit"),
+        ("PROC LIFETEST", "kaplan_meier"),
+        ("wilcox", "mann_whitney"),
+        ("scipy iqr", "iqr"),
+        ("median", "mad"),
+    ],
+)
+def test_a_method_is_found_by_what_others_call_it(query, name):
+    assert name in found(query)
+    assert len(found(query)) < len(METHODS)
+
+
+def test_all_words_must_be_there():
+    assert found("glm zebra") == []
+
+
+def test_a_method_is_required_by_its_name():
+    assert require_method("LM").name == "lm"
+    with pytest.raises(Refusal, match="did you mean logit"):
+        require_method("logitt")

@@ -13,7 +13,7 @@ from scipy.stats import chi2
 
 from adomnia.errors import Refusal
 from adomnia.methods.models.anova import METHOD
-from adomnia.methods.parts.models.term_tests import VarianceTable
+from adomnia.methods.parts.models.regression import VarianceTable
 from adomnia.privacy.conversions import rho_of
 from adomnia.privacy.events import Concentrated, Pure
 from kit.analyses import analyse, frame

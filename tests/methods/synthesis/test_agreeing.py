@@ -12,6 +12,7 @@ from scipy.optimize import minimize
 
 from adomnia.methods.synthesis.agreeing import (
     agree,
+    estimate_counts,
     fit_rows,
     project_to_sums,
     round_within,
@@ -221,3 +222,10 @@ def test_rows_are_counted_by_their_values():
     rows = np.array([[0, 1], [0, 1], [1, 2]])
     assert tabulate_rows(rows, (0, 1), (2, 3)).tolist() == [[0, 2, 0], [0, 0, 1]]
     assert tabulate_rows(rows, (), (2, 3)) == 3
+
+
+def test_intervals_of_many_are_wider():
+    estimate = estimate_counts(np.array([5.0]), np.array([4.0]), "gaussian", "least squares")
+    lower, upper = estimate.interval(0.95, 1)
+    assert upper - lower == pytest.approx(2 * 2 * 1.959964)
+    assert estimate.interval(0.95, 100)[1] > upper

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from adomnia.errors import Refusal
-from adomnia.plans.public_rows import PublicRows
+from adomnia.plans.public_columns import PublicRows
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Identity
 from adomnia.sql.lower import lower, plan_question, require_plan

@@ -8,6 +8,7 @@ import pytest
 
 from adomnia.errors import Refusal
 from adomnia.privacy.expressions import Column, columns_of
+from adomnia.privacy.keys import MOST_BLOCKS, Blocks
 from adomnia.privacy.kinds import Text
 from adomnia.privacy.relations import PerPerson, Where
 from adomnia.sql.lower import lower
@@ -140,3 +141,22 @@ def test_a_category_of_very_many_values_is_read_as_it_is_stored(text):
     people = next(table for table in HOSPITAL.tables if table.name == "people")
     large = replace(HOSPITAL, tables=(replace(people, columns=(*people.columns, town)),), views=())
     assert lower(text.format("people"), large).relation.rows_per_person >= 1
+
+
+def grouped(count):
+    text = f"SELECT AVG(z) FROM (SELECT AVG(age) AS z FROM people GROUP BY BLOCK({count}))"
+    return lower(text, HOSPITAL).relation
+
+
+@pytest.mark.parametrize("count", ["2", "0200", "0" * 5000 + "7", str(MOST_BLOCKS)])
+def test_blocks_are_as_many_as_is_written(count):
+    assert grouped(count).blocks == Blocks(int(count.lstrip("0")))
+
+
+@pytest.mark.parametrize(
+    "count", ["", "0", "1", str(MOST_BLOCKS + 1), "9" * 5000, "2.0", "1e3", "-5", "'9'", "age", "2, 3"]
+)
+def test_any_other_number_of_blocks_is_refused(count):
+    with pytest.raises(Refusal, match="BLOCK takes one whole number, from 2 to 131,072") as refused:
+        grouped(count)
+    assert refused.value.code == "blocks"

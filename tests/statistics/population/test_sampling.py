@@ -7,9 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from adomnia.distributions.combinations import farthest, farthest_in_sample
+from adomnia.distributions.combinations import SummedNoise, farthest, farthest_in_sample
 from adomnia.distributions.quotients import Noisy, Quotient
-from adomnia.distributions.sums import SummedNoise
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.statistics.population.sampling import SampledQuotient, Sampling, raise_variance

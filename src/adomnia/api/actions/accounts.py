@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from adomnia.explaining.promises import coalitions, describe_coalition
 from adomnia.ledger.accounts import DATASET, account_name
-from adomnia.releases.charges import list_charges
+from adomnia.releases.checks import list_charges
 from adomnia.session.previewing import add_previews
 
 if TYPE_CHECKING:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from adomnia.api.ledger_csv import write_csv
 from adomnia.api.ledger_stamps import VERIFIED, LedgerStamp, read_stamp
-from adomnia.api.ledger_view import LedgerEntry, find_answer, read_chosen
+from adomnia.api.ledger_view import LedgerEntry, find_answer, read_chosen, write_csv
 from adomnia.ledger.chain import Head
 from adomnia.ledger.journal import check_anchor, find_newest, is_on_chain
 from adomnia.work import spend

@@ -8,7 +8,7 @@ from adomnia.errors import Refusal
 from adomnia.options import CONFIDENCE
 from adomnia.session.method_calls import write_arguments, write_call
 from adomnia.sql.lower import lower
-from adomnia.sql.methods.call_parts import take_apart
+from adomnia.sql.methods.call_texts import take_apart
 from adomnia.sql.methods.calls import find_call
 from adomnia.sql.methods.frames import read_rows
 from adomnia.sql.reading.parse import parse, parse_expression, parse_statement, position_at

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from adomnia.asking.batch import plan_text
 from adomnia.errors import Refusal
 from adomnia.options import CONFIDENCE
-from adomnia.plans.public_columns import read_public_columns
-from adomnia.plans.public_rows import PublicRows
+from adomnia.plans.public_columns import PublicRows, read_public_columns
 from adomnia.pricing.questions import Question
 from adomnia.session.mock import make_rows
 

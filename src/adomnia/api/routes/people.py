@@ -15,7 +15,7 @@ from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
     from adomnia.api.access import Access
-    from adomnia.api.services import Services
+    from adomnia.api.requests import Services
 
 
 async def tokens(request: Request) -> Response:

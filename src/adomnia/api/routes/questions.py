@@ -35,9 +35,9 @@ from adomnia.wire.asking import (  # noqa: TC001 - likewise
     AskExplanation,
     AskPrice,
 )
+from adomnia.wire.budgets import pasts_record
 from adomnia.wire.explanations import explanation_record
 from adomnia.wire.models import LARGEST_BODY, LeftReply
-from adomnia.wire.pasts import pasts_record
 from adomnia.wire.quotes import quote_record
 from adomnia.wire.tables import HEADER, facts_header
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from adomnia.api.access import Visitor
-    from adomnia.api.services import Services
+    from adomnia.api.requests import Services
     from adomnia.ledger import Ledger
     from adomnia.privacy.filters import Left
     from adomnia.session.answer import Answer

@@ -1,4 +1,4 @@
-"""The bill of an answer: whose rows, which groups, what was measured at which price, and what was answered from it."""
+"""The bill of an answer: whose rows, what was measured at which price, what followed from it, and its receipt."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from adomnia.console.prices import Paid, show_cost, show_price
 
 if TYPE_CHECKING:
+    from adomnia.api.ledger_view import LedgerEntry
     from adomnia.explaining.tree import Node
+    from adomnia.ledger.requests import Receipt
     from adomnia.pricing.bills import Quote
 
 _TITLES = {"rows": "Whose rows", "groups": "Groups", "measured": "Measured", "answered": "Answered"}
@@ -60,3 +62,21 @@ def _measured(node: Node, quote: Quote) -> tuple[BillLine, ...]:
 
 def _lines(nodes: tuple[Node, ...]) -> tuple[BillLine, ...]:
     return tuple(BillLine(node.text, _lines(node.parts)) for node in nodes if node.kind != _EXPECTED)
+
+
+@dataclass(frozen=True)
+class ReceiptView:
+    """What a receipt says; `at` and `entry` are known of an entry that the ledger still has."""
+
+    cost: Paid
+    analyst: str
+    request_id: str
+    hash: str
+    at: str | None = None
+    entry: int | None = None
+
+
+def build_receipt(receipt: Receipt, entry: LedgerEntry | None = None) -> ReceiptView:
+    """The receipt, with the time and the number of its entry if the ledger has it."""
+    told = (show_cost(receipt.event), receipt.analyst or "the dataset", receipt.request_id, receipt.hash)
+    return ReceiptView(*told) if entry is None else ReceiptView(*told, entry.at, entry.sequence)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from adomnia.console.answers.uninformative_rows import find_uninformative
+from adomnia.console.answers.measured import find_uninformative
 from adomnia.errors import Refusal
 from adomnia.figures.files import INSTALL, can_render, render_svg
 from adomnia.figures.spec import build_spec

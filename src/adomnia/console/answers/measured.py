@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from adomnia.console.answers.scales import IntervalScale, choose_scale
-from adomnia.console.answers.uninformative_rows import find_uninformative
 from adomnia.figures.described import is_intercept
 from adomnia.plans.columns import KeyColumn, ValueColumn
 
@@ -77,3 +76,13 @@ def _find_intercepts(answer: Answer) -> NDArray[np.bool_]:
         return np.zeros(len(answer), dtype=bool)
     found = np.array([is_intercept(terms.values[row]) for row in answer.rows], dtype=bool)
     return found if not found.all() else ~found
+
+
+def find_uninformative(answer: Answer, column: ValueColumn) -> NDArray[np.bool_]:
+    """A flag for each row of the answer; what has no value at all is not among them."""
+    lowest, highest = column.estimate.possible or (-inf, inf)
+    lower, upper = column.estimate.interval(answer.confidence, 1)
+    known = np.isnan(column.estimate.values) | (lowest == highest)  # nothing, or the one number that is possible
+    silent = (lower <= lowest) & (upper >= highest) & ~known
+    found: NDArray[np.bool_] = np.broadcast_to(silent, np.shape(column.estimate.values)).ravel()[answer.rows]
+    return found

@@ -12,17 +12,17 @@ from adomnia.api.bodies import malformed_request
 from adomnia.api.free_work import ask_free
 from adomnia.api.replies import CachedReply, EncodedReply, PiecewiseResponse, ReplyCache, ReplyKey, encode_within
 from adomnia.api.requests import services_of
-from adomnia.console.answers.bill import Bill, build_bill
+from adomnia.console.answers.bill import Bill, build_bill, build_receipt
 from adomnia.console.answers.copying import AnswerPlace, write_copies
 from adomnia.console.answers.drawing import STYLES, SVG, draw
 from adomnia.console.answers.exports import check_form, encode_file, name_file
 from adomnia.console.answers.reading import AnswerReading, hold_together
-from adomnia.console.answers.receipt import build_receipt
-from adomnia.console.answers.refill_form import list_fields
 from adomnia.console.answers.view import AnswerView, PaidDetails, build_answer_view
 from adomnia.console.ask.form import AskForm
 from adomnia.console.ask.page import build_ask_page
 from adomnia.console.frame import show
+from adomnia.privacy.amounts import exact
+from adomnia.wire.amounts import name_price, text_of
 from adomnia.wire.models import API
 
 if TYPE_CHECKING:
@@ -119,3 +119,27 @@ def _server(request: Request) -> str:
 
 def _as_file(dataset: str, request_id: str, ending: str) -> dict[str, str]:
     return {"Content-Disposition": f'attachment; filename="{name_file(dataset, request_id, ending)}"'}
+
+
+def list_fields(recalled: Recalled) -> dict[str, str]:
+    """The fields by their names: the text, what was named to pay, and else what it cost."""
+    question = recalled.question
+    pay, paid = _read_payment(recalled)
+    fields = {"sql": question.text, "pay": pay, "amount": paid}
+    fields |= {"effort": question.effort, "inference": question.inference}
+    if question.delta is not None:
+        fields["delta"] = text_of(exact(question.delta, "Question", "delta"))
+    return fields if question.rows is None else {**fields, "rows": str(question.rows)}
+
+
+def _read_payment(recalled: Recalled) -> tuple[str, str]:
+    """How it was paid for, and how much: of a question that the catalog reads otherwise now, what was named."""
+    question, priced = recalled.question, recalled.priced
+    if question.error is not None:
+        return "error", text_of(exact(question.error, "Question", "error"))
+    if priced is not None:
+        word, paid = name_price(priced.price)
+        return word, text_of(paid)
+    named = "epsilon" if question.rho is None else "rho"
+    given = getattr(question, named)
+    return named, "" if given is None else text_of(exact(given, "Question", named))

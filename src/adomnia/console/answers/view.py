@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from adomnia.console.answers.bill import Bill, show_tree
+from adomnia.console.answers.bill import Bill, ReceiptView, build_receipt, show_tree
 from adomnia.console.answers.digits import show_sure
 from adomnia.console.answers.drawing import STYLES, Chart, describe_chart
 from adomnia.console.answers.exports import FORMS
 from adomnia.console.answers.notes import count_things, find_held, list_things
 from adomnia.console.answers.reading import OFFERED, ROWS_A_PAGE, AnswerReading, hold_together
-from adomnia.console.answers.receipt import ReceiptView, build_receipt
 from adomnia.console.answers.table import build_table
 from adomnia.console.prices import show_cost
 from adomnia.session.explanation import Explanation

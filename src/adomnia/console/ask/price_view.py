@@ -6,18 +6,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from adomnia.errors import Refusal
+from adomnia.pricing.notes import FREE_RELEASE
 from adomnia.privacy.amounts import EPSILON_UNIT, show_down, show_up
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from fractions import Fraction
 
     from adomnia.console.ask.expectations import ErrorLine, SizeTable
     from adomnia.console.ask.fixes import SuggestedFix
     from adomnia.console.ask.form import AskForm
-    from adomnia.console.ask.free_release import FreeRelease
     from adomnia.console.ask.funnel import Funnel
     from adomnia.console.ask.refusals import RefusalView
     from adomnia.explaining.plan_sentences import Piece
+    from adomnia.messages.notes import Note
     from adomnia.privacy.events import Event
     from adomnia.privacy.filters import Filter
 
@@ -86,6 +88,25 @@ def _spent(account: Filter, *, in_epsilon: bool) -> Fraction:
 
 def _share(part: Fraction, whole: Fraction) -> float:
     return min(float(part / whole), 1.0) if whole else 1.0
+
+
+@dataclass(frozen=True)
+class FreeRelease:
+    """Its name, and how far off its answer may be."""
+
+    name: str
+    error: str
+
+
+def find_free_release(notes: Iterable[Note]) -> FreeRelease | None:
+    """The release that a note of a quote names, if one does."""
+    told = next((note.facts for note in notes if note.code == FREE_RELEASE.code), None)
+    return None if told is None else FreeRelease(str(told["release"]), f"{told['error']:.4g}")
+
+
+def without_free_release(notes: Iterable[Note]) -> tuple[Note, ...]:
+    """The notes but for that one: the panel has a field in its place."""
+    return tuple(note for note in notes if note.code != FREE_RELEASE.code)
 
 
 @dataclass(frozen=True)

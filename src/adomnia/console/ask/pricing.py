@@ -22,9 +22,8 @@ from adomnia.console.ask.expectations import (
 )
 from adomnia.console.ask.fixes import change_fields
 from adomnia.console.ask.form import POLICY
-from adomnia.console.ask.free_release import find_free_release, without_free_release
 from adomnia.console.ask.funnel import Caption, PriceScale, draw_funnel
-from adomnia.console.ask.price_view import Coming, PriceView, build_bar
+from adomnia.console.ask.price_view import Coming, PriceView, build_bar, find_free_release, without_free_release
 from adomnia.console.ask.refusals import view_refusal
 from adomnia.console.prices import SIGNS
 from adomnia.errors import Refusal

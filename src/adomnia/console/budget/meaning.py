@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from adomnia.accounting.groups import protect_group
 from adomnia.accounting.meaning import FALSE_ALARMS, concentrated_detection, detection, odds_factor, posterior
-from adomnia.console.dot_slices import cut_slice
+from adomnia.console.rendering import cut_slice
 from adomnia.explaining.promises import format_factor
 from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT, show_up
 

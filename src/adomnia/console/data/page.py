@@ -18,7 +18,7 @@ from adomnia.console.data.joins import find_joins, offer_joins
 from adomnia.console.data.links import list_links
 from adomnia.console.data.protection import describe_protection, describe_row
 from adomnia.console.data.rows import make_up_rows, preview_rows, read_public_rows
-from adomnia.console.data.tables import SEARCHED_FROM, find_tables, list_tables
+from adomnia.console.data.wording import count_rows
 from adomnia.console.frame import show
 from adomnia.console.paying import address_of_question
 from adomnia.console.releases.release_lines import list_lines
@@ -29,7 +29,7 @@ from adomnia.pricing.policies import sets_price
 from adomnia.privacy.amounts import show_down, show_up
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from starlette.responses import Response
 
@@ -39,10 +39,11 @@ if TYPE_CHECKING:
     from adomnia.console.data.rows import ShownRows
     from adomnia.privacy.units import Unit
 
-
 _AMOUNTS = tuple(Fraction(digit, 10**power) for power in range(1, 13) for digit in (5, 2, 1))
 _LARGEST_AMOUNT, _PART = Fraction(1, 4), 10  # an example costs at most a tenth of what there was
 _MOST_JOINS = 12
+SEARCHED_FROM = 9  # tables and views: fewer are seen at a glance
+_SHOWN = 8
 
 
 @dataclass(frozen=True)
@@ -201,3 +202,57 @@ def view_profile(profile: Profile | None) -> ProfileView | None:
 
 def _range(above: int, most: int) -> str:
     return f"{most:,}" if most == above + 1 else f"{above + 1:,} to {most:,}"
+
+
+@dataclass(frozen=True)
+class TableLine:
+    """A table or view in a few words."""
+
+    name: str
+    kind: str  # private, public or view
+    row: str
+    cap: str
+    columns: tuple[str, ...]
+    found: tuple[str, ...] = ()  # columns that a search is about
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The columns that are named: those that were looked for, or else the first."""
+        return (self.found or self.columns)[:_SHOWN]
+
+    @property
+    def hidden(self) -> int:
+        """How many are not."""
+        return len(self.columns) - len(self.shown)
+
+
+def list_tables(catalog: Catalog) -> tuple[TableLine, ...]:
+    """All of them: tables about people, views, public tables."""
+    private = [_describe(table, catalog) for table in catalog.tables if not table.public]
+    public = [_describe(table, catalog) for table in catalog.tables if table.public]
+    return (*private, *_describe_views(catalog), *public)
+
+
+def find_tables(lines: tuple[TableLine, ...], text: str) -> tuple[TableLine, ...]:
+    """Those whose name has a text in it, or that have such columns; capitals or not."""
+    wanted = text.strip().lower()
+    found = ((line, tuple(name for name in line.columns if wanted in name.lower())) for line in lines)
+    return tuple(
+        TableLine(line.name, line.kind, line.row, line.cap, line.columns, columns)
+        for line, columns in found
+        if columns or wanted in line.name.lower()
+    )
+
+
+def _describe(table: Table, catalog: Catalog) -> TableLine:
+    cap = "" if table.public else count_rows(table.rows_per_person)
+    columns = tuple(column.name for column in table.columns)
+    return TableLine(table.name, "public" if table.public else "private", describe_row(table, catalog), cap, columns)
+
+
+def _describe_views(catalog: Catalog) -> Iterator[TableLine]:
+    for view in catalog.views:
+        table = open_view(view, catalog)
+        cap = "" if table.public else count_rows(table.rows_per_person)
+        row = f"made of {', '.join(list_sources(view, catalog))}"
+        yield TableLine(view.name, "view", row, cap, tuple(column.name for column in table.columns))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from fractions import Fraction
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
@@ -13,10 +14,10 @@ from adomnia.api.actions.answers import read_asked
 from adomnia.api.problems import status_of
 from adomnia.console.frame import show
 from adomnia.console.history.index import histories_of
-from adomnia.console.history.repeat_links import link_sharper
 from adomnia.console.paying import address_of_answer
 from adomnia.console.prices import Paid, show_paid
 from adomnia.console.rendering import Page
+from adomnia.wire.amounts import text_of
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -25,10 +26,13 @@ if TYPE_CHECKING:
     from adomnia.api.requests import Visit
     from adomnia.console.history.index import History, PastQuestion
     from adomnia.errors import Refusal
+    from adomnia.pricing.questions import Question
 
 _ROWS = 50  # of a page
 _LONGEST_SEARCH = 500
 _SHARED_TEXTS = 200  # characters of a question in the list of links
+_LONGEST = 4000  # characters of an address that browsers and proxies surely take
+_HALF_THE_ERROR = {"epsilon": Fraction(2), "rho": Fraction(4), "error": Fraction(1, 2)}
 
 
 @dataclass(frozen=True)
@@ -151,3 +155,34 @@ def _link(query: str, number: int) -> str:
 def _read_number(text: str) -> int:
     """The number of a page; whatever is none is the first."""
     return max(1, int(text)) if text.isascii() and text.isdigit() and len(text) < 9 else 1
+
+
+def link_sharper(question: Question) -> str:
+    """Where to ask again at a price that about halves the error; empty where the question is too long for an address.
+
+    >>> from adomnia.pricing.questions import Question
+    >>> link_sharper(Question("SELECT 1", epsilon=Fraction(1, 4)))
+    '/ask?sql=SELECT+1&pay=epsilon&amount=0.5'
+    """
+    return _repeat_link(question, _HALF_THE_ERROR)
+
+
+def link_again(question: Question) -> str:
+    """Where to ask the same at the same price."""
+    return _repeat_link(question, dict.fromkeys(_HALF_THE_ERROR, Fraction(1)))
+
+
+def _repeat_link(question: Question, factors: dict[str, Fraction]) -> str:
+    fields = {"sql": question.text}
+    for pay, factor in factors.items():
+        amount = getattr(question, pay)
+        if amount is not None:
+            fields |= {"pay": pay, "amount": text_of(Fraction(str(amount)) * factor)}
+    if question.rows is not None:
+        fields["rows"] = str(question.rows)
+    if question.inference != "data":
+        fields["inference"] = question.inference
+    if question.effort != "normal":
+        fields["effort"] = question.effort
+    address = f"/ask?{urlencode(fields)}"
+    return address if len(address) <= _LONGEST else ""

@@ -16,8 +16,7 @@ from adomnia.api.running.request_ids import choose_id
 from adomnia.console.budget.gauges import EPSILON, count_units, find_currency
 from adomnia.console.forms import read_form
 from adomnia.console.frame import show
-from adomnia.console.history.page import Notice, show_history, show_seconds
-from adomnia.console.history.repeat_links import link_again
+from adomnia.console.history.page import Notice, link_again, show_history, show_seconds
 from adomnia.console.paying import address_of_answer
 from adomnia.console.prices import show_cost, show_paid
 from adomnia.console.rendering import HTML, Page

@@ -8,10 +8,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, TypeAlias
 
+from adomnia.errors import Refusal
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from adomnia.methods.contract import Parameter
+    from adomnia.sql.reading.refusals import Position
 
 Fields: TypeAlias = "Mapping[str, str]"  # what was typed, by the names of the fields
 OWN = "own"  # chosen instead of a column: an expression that is typed beside it
@@ -48,3 +51,24 @@ def write_term(name: str) -> str | None:
     if _PLAIN_TERM.fullmatch(name):
         return name
     return None if "`" in name else f"`{name}`"
+
+
+class BadField(Refusal):
+    """A refusal of what one field holds; its position, if any, is a place in that field."""
+
+    def __init__(  # noqa: PLR0913, PLR0917 - those of a refusal, and the field
+        self,
+        field: str,
+        what: str,
+        why: str,
+        fix: str,
+        position: Position | None = None,
+        code: str = "bad_argument",
+    ) -> None:
+        super().__init__(what, why, fix, position, code=code)
+        self.field = field
+
+
+def refuse_field(field: str, cause: Refusal, position: Position | None) -> BadField:
+    """The same refusal, of a field."""
+    return BadField(field, cause.what, cause.why, cause.fix, position, cause.code)

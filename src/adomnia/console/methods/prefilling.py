@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog
     from adomnia.console.methods.naming import Fields
     from adomnia.methods.contract import Frame, Method, Parameter
-    from adomnia.sql.methods.call_parts import ArgumentParts, RowsParts
+    from adomnia.sql.methods.call_texts import ArgumentParts, RowsParts
 
 _COLUMNS = {
     "column": "numbers",

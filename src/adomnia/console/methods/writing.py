@@ -18,8 +18,7 @@ from adomnia.api.actions.method_calls import (
     write_arguments,
     write_call,
 )
-from adomnia.console.methods.naming import OWN, box_of, field_of, own_of
-from adomnia.console.methods.problems import BadField, refuse_field
+from adomnia.console.methods.naming import OWN, BadField, box_of, field_of, own_of, refuse_field
 from adomnia.errors import Refusal
 from adomnia.explaining.sql_text import shorten, write_column
 from adomnia.methods.signatures import plain_default

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from adomnia.accounting.meaning import posterior
-from adomnia.console.dot_slices import cut_slice
+from adomnia.console.rendering import cut_slice
 from adomnia.explaining.promises import format_probability
 from adomnia.privacy.amounts import show_up
 

@@ -20,8 +20,7 @@ from adomnia.console.forms import read_form
 from adomnia.console.frame import show
 from adomnia.console.owner.accounts import list_rows
 from adomnia.console.owner.meaning import PRIOR, ChanceMeaning, explain_amounts
-from adomnia.console.rendering import Page
-from adomnia.console.words import show_count, show_time
+from adomnia.console.rendering import Page, show_count, show_time
 from adomnia.errors import Refusal, Unavailable
 from adomnia.explaining.promises import format_probability, list_sizes
 from adomnia.explaining.refusal_reasons import REASONS, RefusalReason

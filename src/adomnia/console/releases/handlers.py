@@ -1,4 +1,4 @@
-"""The handlers of the pages of releases. All of it was paid for, and is free."""
+"""The handlers of the pages of releases, and counts of them. All of it was paid for, and is free."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
 from starlette.responses import Response
 
-from adomnia.api.actions.releases import list_keys, list_own_notes, pack_archive
+from adomnia.api.actions.releases import SCHEMA, list_keys, list_own_notes, pack_archive
 from adomnia.api.bodies import malformed_request
 from adomnia.api.free_work import ask_free
 from adomnia.api.replies import CachedReply, EncodedReply, PiecewiseResponse, ReplyKey, encode_within
@@ -22,25 +22,25 @@ from adomnia.console.data.columns import ValueList, list_values
 from adomnia.console.data.rows import show_table
 from adomnia.console.frame import show
 from adomnia.console.paying import address_of_question
-from adomnia.console.releases.counts import FIRST, SECOND, count_by, read_keys
 from adomnia.console.releases.release_lines import EVERYBODY, address_of_release, list_lines, open_for
 from adomnia.console.rendering import Page
 from adomnia.errors import Refusal
+from adomnia.explaining.sql_text import choose_alias, quote_identifier
 from adomnia.methods.registry import METHODS
 from adomnia.wire.releases import ZIP
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from adomnia.api.requests import Visit
-    from adomnia.console.releases.counts import ReleaseCount
     from adomnia.figures.columns import Drawable
     from adomnia.releases.quality_report import Quality
+    from adomnia.session.answer import Answer
     from adomnia.session.askable import AskableRelease
     from adomnia.statistics.products import Attribute
 
-
 _LONGEST = 1000  # characters of an address that a picture is known by
+FIRST, SECOND = "by", "and"  # what the page calls the columns that it counts by
 
 
 async def releases(request: Request) -> Response:
@@ -177,6 +177,58 @@ def _describe_column(attribute: Attribute) -> ColumnLine:
 
 def _show_level(level: Any) -> str:  # noqa: ANN401 - any value that a column may have
     return str(level).lower() if isinstance(level, bool) else str(level)
+
+
+@dataclass(frozen=True)
+class ReleaseCount:
+    """The answer to a question about a release; `problem` is why there is none."""
+
+    keys: tuple[str, ...]
+    sql: str
+    answer: Answer | None = None
+    problem: Refusal | None = None
+
+    @property
+    def drawable(self) -> Answer | None:
+        """The answer as it is drawn: bars of one column, a grid of two."""
+        if self.answer is None:
+            return None
+        counted = self.answer.columns[-1].name
+        if len(self.keys) == 1:
+            return replace(self.answer, figure={"kind": "bars", "x": self.keys[0], "y": counted})
+        return replace(self.answer, figure={"kind": "heat", "x": self.keys[1], "y": self.keys[0], "value": counted})
+
+
+def read_keys(release: AskableRelease, asked: Mapping[str, str]) -> tuple[str, ...]:
+    """The columns that an address names, at most two; none where it names none of the release."""
+    known = {name.lower(): name for name in list_keys(release)}
+    named = (known.get(asked.get(field, "").lower()) for field in (FIRST, SECOND))
+    return tuple(dict.fromkeys(name for name in named if name is not None))
+
+
+def count_by(release: AskableRelease, keys: Sequence[str]) -> ReleaseCount:
+    """Counts by these columns; by none: by the first two if they were measured together, else by the first."""
+    if keys:
+        return _count(release, tuple(keys))
+    first = list_keys(release)[:2]
+    both = _count(release, first)
+    return _count(release, first[:1]) if both.problem is not None and len(first) > 1 else both
+
+
+def write_count(release: AskableRelease, keys: Sequence[str]) -> str:
+    """The question how many rows there are by these columns."""
+    names = ", ".join(map(quote_identifier, keys))
+    alias = choose_alias("n", {key.lower() for key in keys})
+    table = f"{SCHEMA}.{quote_identifier(release.name)}"
+    return f"SELECT {names}, COUNT(*) AS {alias}\nFROM {table}\nGROUP BY {names}"
+
+
+def _count(release: AskableRelease, keys: tuple[str, ...]) -> ReleaseCount:
+    sql = write_count(release, keys)
+    try:
+        return ReleaseCount(keys, sql, release.sql(sql))
+    except Refusal as problem:
+        return ReleaseCount(keys, sql, problem=problem)
 
 
 def _find_chart(release: AskableRelease, counts: ReleaseCount) -> Chart:

@@ -12,8 +12,8 @@ from adomnia.methods.analysis import SingleRound, keys_of, stack_estimates
 from adomnia.methods.contract import BY, INFERENCE, Arguments, BadArgument, Factor, Frame, Method
 from adomnia.methods.describe.crosstab import COLUMN, ROW, read_factors
 from adomnia.methods.parts.describe.noisy_ratios import NoisyRatio, describe_inference, read_inference
+from adomnia.methods.parts.testing.departures import Strengths, lead_on, list_steps
 from adomnia.methods.simulation import count_simulations
-from adomnia.methods.strengths import Strengths, lead_on, list_steps
 from adomnia.noise.afterwards import follow
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation

@@ -19,7 +19,7 @@ from adomnia.methods.parts.densities.shares import ABOUT_PEOPLE, require_one_row
 from adomnia.methods.parts.describe.rounds import SeveralRounds
 from adomnia.methods.parts.likelihood.block_laws import BACK, LAWS, SCALES, BlockLaw, bins_of, bounds_of, vector_of
 from adomnia.methods.parts.likelihood.families import FAMILIES
-from adomnia.methods.parts.likelihood.locating import locate
+from adomnia.methods.parts.likelihood.statistic_sums import locate
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price, Pure
 from adomnia.privacy.expressions import call, number

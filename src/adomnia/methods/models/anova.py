@@ -7,8 +7,7 @@ from adomnia.errors import Refusal
 from adomnia.messages.notes import NoteTemplate, define_note
 from adomnia.methods.contract import BY, Arguments, Frame, Method
 from adomnia.methods.parts.models.formula import name_term
-from adomnia.methods.parts.models.regression import FORMULA, Regression, read_rows
-from adomnia.methods.parts.models.term_tests import TermTest, VarianceTable
+from adomnia.methods.parts.models.regression import FORMULA, Regression, TermTest, VarianceTable, read_rows
 from adomnia.methods.parts.testing.report import ADJUST
 from adomnia.statistics.contract import Fact, Measured, ResultTable
 from adomnia.statistics.p_values import EXPLAINED, bound_p_values

@@ -15,9 +15,15 @@ from adomnia.methods.parts.models.evidence import Span
 from adomnia.methods.parts.models.influence import MOST_INFLUENCES, InfluenceSums
 from adomnia.methods.parts.models.least_squares import LeastSquares, Scores
 from adomnia.methods.parts.models.predictor import LARGEST_COEFFICIENT, round_coefficient, scale, write_predictor
-from adomnia.methods.parts.models.regression import FORMULA, Regression, is_about_population, read_rows
+from adomnia.methods.parts.models.regression import (
+    FORMULA,
+    Regression,
+    TermTest,
+    find_overall_test,
+    is_about_population,
+    read_rows,
+)
 from adomnia.methods.parts.models.sums import NoisyProducts
-from adomnia.methods.parts.models.term_tests import TermTest, find_overall_test
 from adomnia.methods.parts.testing.report import ADJUST
 from adomnia.methods.sampling_weights import WEIGHT, read_weights
 from adomnia.methods.simulation import drive

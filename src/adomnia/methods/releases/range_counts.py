@@ -15,9 +15,8 @@ from adomnia.distributions.projections import fit_whole
 from adomnia.messages.notes import Note, NoteTemplate, define_note
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, NumberColumn, Parameter
-from adomnia.methods.synthesis.agreeing import COUNTS
+from adomnia.methods.synthesis.agreeing import COUNTS, estimate_counts
 from adomnia.methods.synthesis.attributes import MISSING, MISSING_VALUES, ReleaseColumn, read_columns
-from adomnia.methods.synthesis.count_errors import estimate_counts
 from adomnia.methods.synthesis.p_identity import IN_WORDS, WORKLOADS, LineWorkload, WorkloadName
 from adomnia.methods.synthesis.strategies import (
     MOST_FITTED,

@@ -18,7 +18,7 @@ from adomnia.mechanisms.contract import Tails
 from adomnia.messages.notes import Note, define_note
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, Parameter
-from adomnia.methods.synthesis.agreeing import COUNTS
+from adomnia.methods.synthesis.agreeing import COUNTS, estimate_counts
 from adomnia.methods.synthesis.attributes import (
     BINS,
     MISSING_VALUES,
@@ -27,7 +27,6 @@ from adomnia.methods.synthesis.attributes import (
     read_columns,
     show_columns,
 )
-from adomnia.methods.synthesis.count_errors import estimate_counts
 from adomnia.methods.synthesis.geography import Geography, read_geography
 from adomnia.methods.synthesis.level_lines import LevelLines, fill_table, list_counts, list_whole
 from adomnia.methods.synthesis.nested_release import LevelTable, NestedRelease

@@ -8,12 +8,15 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.distributions.margins import margin
 from adomnia.distributions.projections import find_levels, project, round_remainders
+from adomnia.mechanisms.contract import Tails
+from adomnia.mechanisms.interval import find_alpha
 from adomnia.messages.notes import define_note
 from adomnia.methods.synthesis.planning import list_closure, list_tables
 from adomnia.methods.synthesis.residuals import Columns, Residuals
 from adomnia.noise.afterwards import Generator
-from adomnia.statistics.contract import Floats
+from adomnia.statistics.contract import Bounds, Estimate, Floats
 from adomnia.statistics.products import Places
 
 COUNTS = define_note(
@@ -225,3 +228,14 @@ def _move(rows: Places, columns: Columns, table: Places, pace: float, generator:
     models = order[starts[cells[copied]] + generator.integers(0, counts[cells[copied]])]
     rows[moved[copied]] = rows[models]
     rows[np.ix_(moved[~copied], columns)] = np.stack(np.unravel_index(cells[~copied], table.shape), axis=1)
+
+
+def estimate_counts(values: Floats, variances: Floats, tails: Tails, method: str) -> Estimate:
+    """Counts that are right on average, so that they may be below zero, with intervals of their noise."""
+    deviations = np.sqrt(variances)
+
+    def interval(confidence: float, cells: int) -> Bounds:
+        far = margin(tails, find_alpha(confidence, cells)) * deviations
+        return values - far, values + far
+
+    return Estimate(values, interval, method)

@@ -29,8 +29,8 @@ from adomnia.methods.contract import (
     demand_few_tables,
 )
 from adomnia.methods.parts.describe.rounds import SeveralRounds, table_of
-from adomnia.methods.parts.testing.binned import Histograms
-from adomnia.methods.parts.testing.null_distribution import NullDistribution
+from adomnia.methods.parts.testing.departures import Strengths, lead_on, lead_up_to, plan_draws
+from adomnia.methods.parts.testing.null_distribution import Histograms, NullDistribution
 from adomnia.methods.parts.testing.rank_cuts import (
     BINNED,
     TIED,
@@ -41,7 +41,6 @@ from adomnia.methods.parts.testing.rank_cuts import (
     rank_bins_parameter,
 )
 from adomnia.methods.parts.testing.report import ADJUST, demand_one_row_a_person, demand_spread, returns, tabulate_test
-from adomnia.methods.strengths import Strengths, lead_on, lead_up_to, plan_draws
 from adomnia.privacy.events import Price
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation

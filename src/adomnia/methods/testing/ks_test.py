@@ -24,8 +24,7 @@ from adomnia.methods.contract import (
     demand_few_tables,
 )
 from adomnia.methods.parts.describe.rounds import SeveralRounds, table_of
-from adomnia.methods.parts.testing.binned import LOST, Histograms
-from adomnia.methods.parts.testing.null_distribution import NullDistribution
+from adomnia.methods.parts.testing.null_distribution import LOST, Histograms, NullDistribution
 from adomnia.methods.parts.testing.rank_cuts import (
     BINNED,
     CutRows,

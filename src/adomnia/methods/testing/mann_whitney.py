@@ -21,8 +21,7 @@ from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.column_bins import ColumnBins, split_finely
 from adomnia.methods.contract import BY, Arguments, Factor, Frame, Method, NumberColumn, Parameter, demand_few_tables
 from adomnia.methods.parts.describe.rounds import SeveralRounds, table_of
-from adomnia.methods.parts.testing.binned import LOST, Histograms
-from adomnia.methods.parts.testing.null_distribution import NullDistribution, as_alternative
+from adomnia.methods.parts.testing.null_distribution import LOST, Histograms, NullDistribution, as_alternative
 from adomnia.methods.parts.testing.rank_cuts import (
     BINNED,
     TIED,

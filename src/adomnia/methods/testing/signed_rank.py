@@ -22,9 +22,8 @@ from adomnia.methods.contract import (
     demand_few_tables,
 )
 from adomnia.methods.parts.describe.rounds import SeveralRounds, table_of
-from adomnia.methods.parts.testing.binned import Histograms
 from adomnia.methods.parts.testing.group_means import size_of, subtract, subtract_number
-from adomnia.methods.parts.testing.null_distribution import NullDistribution, as_alternative
+from adomnia.methods.parts.testing.null_distribution import Histograms, NullDistribution, as_alternative
 from adomnia.methods.parts.testing.rank_cuts import (
     BINNED,
     TIED,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from adomnia.errors import Refusal
-from adomnia.plans.public_rows import PublicRows
+from adomnia.plans.public_columns import PublicRows
 from adomnia.privacy.kinds import Identity
 from adomnia.privacy.relations import Relation, Select, Selected
 from adomnia.sql.reading.refusals import check_name, refusal

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from adomnia.privacy.expressions import Column, Expression, Literal
+from adomnia.privacy.keys import MOST_BLOCKS, Blocks
 from adomnia.privacy.kinds import Identity, Kind, Moment, Quantity
 from adomnia.privacy.relations import Named, Relation, Selected
 from adomnia.sql.reading.refusals import refusal, refusal_of_name, refusal_of_node
-from adomnia.sql.rows.blocks_of_people import read_blocks
 from adomnia.sql.rows.derived import Derived, filter_rows, is_person, qualify, refuse_missing, refuse_slow
 from adomnia.sql.rows.lookups import Lookups, find_subqueries, make_values
 from adomnia.sql.rows.own_rows import OwnValues, find_aggregates
@@ -23,7 +23,6 @@ from adomnia.sql.values.scope import Scope, ScopeTable, check_parts, strip_brack
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from adomnia.privacy.keys import Blocks
     from adomnia.sql.rows.correlation import Block, RowReader
 
 MOST_COLUMNS = 400
@@ -247,3 +246,35 @@ class _Grouped:
         if isinstance(part, exp.Column) and not isinstance(part.this, exp.Star):
             return self.scope.column(part) in self.keys
         return part in self.written
+
+
+def is_block(node: exp.Expr) -> bool:
+    """Whether a node is BLOCK(...)."""
+    return isinstance(node, exp.Anonymous) and str(node.this).upper() == "BLOCK"
+
+
+def read_blocks(keys: Sequence[exp.Expr], relation: Relation) -> Blocks | None:
+    """The blocks that a SELECT inside a question is grouped by, if it is; no other key may stand beside them."""
+    found = next((key for key in keys if is_block(key)), None)
+    if found is None:
+        return None
+    if len(keys) > 1:
+        why, fix = "stands beside other keys", "group by the block alone, and filter with WHERE"
+        raise refusal("blocks", found, why, fix, "BLOCK")
+    if relation.is_public:
+        raise refusal("blocks", found, "is of people, and these rows are public", "group by a column", "BLOCK")
+    if relation.has_blocks:
+        why, fix = "is of people, and these rows are of blocks already", "aggregate them without BLOCK"
+        raise refusal("blocks", found, why, fix, "BLOCK")
+    return Blocks(_read_count(found))
+
+
+def _read_count(node: exp.Expr) -> int:
+    written = [str(part.this) for part in node.expressions if isinstance(part, exp.Literal) and not part.is_string]
+    digits = written[0].lstrip("0") if len(node.expressions) == 1 and written and written[0].isdecimal() else ""
+    # Longer numbers are not read at all: of some thousand digits, Python refuses to.
+    count = int(digits or 0) if len(digits) <= len(str(MOST_BLOCKS)) else 0
+    if not 2 <= count <= MOST_BLOCKS:
+        why = f"takes one whole number, from 2 to {MOST_BLOCKS:,}: how many blocks there are"
+        raise refusal("blocks", node, why, "write for example BLOCK(200)", "BLOCK")
+    return count

@@ -19,7 +19,6 @@ from adomnia.privacy.queries import Query
 from adomnia.privacy.scans import NonNull, Rows, Total
 from adomnia.sql.reading.refusals import refusal
 from adomnia.sql.values.aggregates import AGGREGATES
-from adomnia.statistics.centred import plain_total
 from adomnia.statistics.contract import Statistic
 from adomnia.statistics.count import Count
 from adomnia.statistics.mean import Mean
@@ -29,6 +28,7 @@ from adomnia.statistics.population.registry import is_about_population
 from adomnia.statistics.population.share import PopulationShare, is_one_of_two
 from adomnia.statistics.population.variance import PopulationVariance
 from adomnia.statistics.quantile import PlainQuantile, Quantile
+from adomnia.statistics.sum import plain_total
 from adomnia.statistics.variance import Variance
 
 ONE_ROW = "SELECT AVG(x) FROM (SELECT person_id, AVG(amount) AS x FROM visits GROUP BY person_id)"

@@ -11,10 +11,10 @@ from adomnia.noise import Integers
 from adomnia.privacy.queries import Query
 from adomnia.privacy.scans import Total
 from adomnia.statistics.bernstein import BernsteinSums, bernstein_vector
-from adomnia.statistics.centred import plain_total
 from adomnia.statistics.contract import Bounds, Estimate, Floats, Measure, Measured
 from adomnia.statistics.moments import rounding_of
 from adomnia.statistics.one_round import OneRound
+from adomnia.statistics.sum import plain_total
 
 
 class PopulationStatistic(OneRound):

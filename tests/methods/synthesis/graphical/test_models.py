@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adomnia.methods.synthesis.graphical import models
-from adomnia.methods.synthesis.graphical.dual import BeliefPropagation
-from adomnia.methods.synthesis.graphical.fitting import MeasuredTable, fit
+from adomnia.methods.synthesis.graphical.fitting import BeliefPropagation, MeasuredTable, fit
 from adomnia.methods.synthesis.graphical.models import Joints, Model, draw_rows
 from adomnia.methods.synthesis.graphical.trees import build_tree
 from kit.effort import do_within

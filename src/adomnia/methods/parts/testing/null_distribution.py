@@ -1,6 +1,6 @@
 """What a statistic would be if the null hypothesis held, noise included: simulated, because no table has that law."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import log, prod
@@ -8,9 +8,13 @@ from typing import Literal, TypeAlias, cast
 
 import numpy as np
 
+from adomnia.distributions.projections import project_shares
+from adomnia.distributions.simulations import Generator, draw_again
+from adomnia.messages.notes import define_note
 from adomnia.methods.contract import Factor
 from adomnia.methods.simulation import count_simulations
-from adomnia.statistics.contract import Floats
+from adomnia.noise.afterwards import follow
+from adomnia.statistics.contract import Floats, Measured
 from adomnia.statistics.p_values import bound_p_value
 
 Alternative: TypeAlias = Literal["two-sided", "less", "greater"]
@@ -20,6 +24,9 @@ LEAST_DRAWS = 999
 _NUMBERS = 250_000  # that one simulation draws: some 20 ms
 _TAIL = 20  # draws beyond a quantile that is read off; further out the tail is taken for an exponential one
 _ROUNDING = 1e-12
+LOST = define_note(
+    "group_lost", "A group has so few rows that they are lost in the noise: nothing is known of its distribution."
+)
 
 
 def count_draws(numbers: int, by: Sequence[Factor] = ()) -> int:
@@ -72,3 +79,54 @@ def _turn_outwards(values: Floats, alternative: Alternative) -> Floats:
 def as_alternative(text: str) -> Alternative:
     """The alternative that a choice names."""
     return cast("Alternative", text)
+
+
+@dataclass(frozen=True)
+class Histograms:
+    """Noisy counts with bins on the last axis, groups on the one before."""
+
+    measured: Measured
+    by: tuple[Factor, ...]
+
+    @cached_property
+    def counts(self) -> Floats:
+        """What was measured."""
+        return np.asarray(self.measured.values, dtype=np.float64)
+
+    @cached_property
+    def rows(self) -> Floats:
+        """Rows of each group, none below 0."""
+        found: Floats = np.maximum(np.rint(self.counts.sum(axis=-1)), 0.0)
+        return found
+
+    @cached_property
+    def pooled(self) -> Floats:
+        """The shares of the bins in all groups together, as many times as there are groups."""
+        return np.broadcast_to(project_shares(self.counts.sum(axis=-2)), self.counts.shape)
+
+    @cached_property
+    def lost(self) -> bool:
+        """Whether some group is."""
+        return bool(self.are_lost(self.counts))
+
+    def are_lost(self, counts: Floats) -> Floats:
+        """Whether so few rows are counted in some group that they may be noise alone: it has no distribution then."""
+        noise = 2 * np.sqrt(counts.shape[-1] * self.measured.noise.cumulants.variance)
+        found: Floats = (counts.sum(axis=-1) < noise).any(axis=-1)
+        return found
+
+    def simulate(self, shares: Floats, purpose: str) -> Floats:
+        """Counts of groups of these sizes whose bins have such shares, with fresh noise, many times."""
+        generator, draws = follow([self.measured.values], purpose), count_draws(2 * self.counts.size, self.by)
+        return self._draw(shares, generator, draws)
+
+    def simulate_each(self, tables: Floats, purpose: str, draws: int, compare: Callable[[Floats], Floats]) -> Floats:
+        """What is compared of counts of several such shares, many times each: one after the other, to save memory."""
+        generator = follow([self.measured.values], purpose)
+        return np.stack([compare(self._draw(shares, generator, draws)) for shares in tables])
+
+    def _draw(self, shares: Floats, generator: Generator, draws: int) -> Floats:
+        groups = [generator.multinomial(int(rows), each, draws) for rows, each in zip(self.rows, shares, strict=True)]
+        drawn = np.stack(groups, axis=-2)
+        noisy: Floats = drawn + draw_again(self.measured.noise, generator, drawn.shape)
+        return noisy

@@ -22,8 +22,7 @@ from adomnia.methods.contract import (
     demand_few_tables,
 )
 from adomnia.methods.parts.describe.rounds import SeveralRounds, table_of
-from adomnia.methods.parts.testing.binned import Histograms
-from adomnia.methods.parts.testing.null_distribution import NullDistribution, as_alternative
+from adomnia.methods.parts.testing.null_distribution import Histograms, NullDistribution, as_alternative
 from adomnia.methods.parts.testing.rank_cuts import (
     BINNED,
     TIED,

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import chi2
 from scipy.stats import f as f_law
 
-from adomnia.methods.parts.models.term_tests import find_overall_test, tail_of_square
+from adomnia.methods.parts.models.regression import find_overall_test, tail_of_square
 from adomnia.privacy.events import Pure
 from kit.analyses import frame
 from kit.products import Simulation
