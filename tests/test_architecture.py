@@ -112,7 +112,6 @@ ASKING = {
     "statistics.joint",
     "statistics.mean",
     "statistics.moments",
-    "statistics.presence",
 }
 
 # Who names an engine above all of them, and is not about where questions run.
