@@ -29,8 +29,7 @@ from adomnia.sql.lower import lower
 from adomnia.statistics.clipped import Clipped
 from adomnia.statistics.contract import Measure, Measured, ResultTable
 from adomnia.statistics.count import Count
-from adomnia.statistics.one_round import OneRound
-from adomnia.statistics.scaled import in_steps
+from adomnia.statistics.one_round import OneRound, in_steps
 from kit.curated import alice, bob, carol, catalog, curator
 from kit.hospital import CountedBits
 

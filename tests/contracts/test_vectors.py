@@ -19,8 +19,7 @@ from adomnia.privacy.transforms.matrices import Combination, Matrix
 from adomnia.privacy.vectors import Variable, Vector
 from adomnia.sql.lower import lower
 from adomnia.statistics.contract import Measured, ResultTable
-from adomnia.statistics.one_round import OneRound
-from adomnia.statistics.scaled import in_steps
+from adomnia.statistics.one_round import OneRound, in_steps
 from kit.curated import alice, bob, carol, catalog, curator
 from kit.hospital import CountedBits
 from kit.polynomials import bernstein

@@ -21,7 +21,7 @@ from adomnia.sql.lower import lower
 from adomnia.statistics.contract import Estimate, Measured
 from adomnia.statistics.linear import linear, margin_of
 from adomnia.statistics.mean import Mean
-from adomnia.statistics.scaled import in_steps
+from adomnia.statistics.one_round import in_steps
 from kit.bits import SeededBits
 from sql.hospital import HOSPITAL
 

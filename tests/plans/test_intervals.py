@@ -23,7 +23,7 @@ from adomnia.privacy.scans import NonNull
 from adomnia.statistics.contract import Derivation, Estimate, Measured
 from adomnia.statistics.count import Count
 from adomnia.statistics.mean import Mean
-from adomnia.statistics.scaled import in_steps
+from adomnia.statistics.one_round import in_steps
 from adomnia.statistics.sum import Sum
 from adomnia.statistics.variance import Variance
 from kit import spreads

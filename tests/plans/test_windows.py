@@ -18,7 +18,7 @@ from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Text
 from adomnia.sql.lower import lower
 from adomnia.statistics.contract import Estimate, Measured
-from adomnia.statistics.scaled import in_steps
+from adomnia.statistics.one_round import in_steps
 from sql.hospital import HOSPITAL
 
 TRIALS = 4000

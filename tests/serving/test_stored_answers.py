@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adomnia.api.reply_cache import ReplyCache
+from adomnia.api.replies import ReplyCache
 from asking.test_replaying import MARK, QUANTILES, other_intervals, other_rounds
 from kit.house import DATASET
 

@@ -13,9 +13,8 @@ from adomnia.messages.notes import Note, NoteTemplate
 from adomnia.plans.columns import build_columns, finish
 from adomnia.plans.descriptions import describe
 from adomnia.plans.drafts import DraftAnswer
-from adomnia.plans.missing import keys_without_value
 from adomnia.plans.public_columns import PublicRows, read_public_columns
-from adomnia.pricing.notes import MISSING
+from adomnia.pricing.notes import MISSING, keys_without_value
 from adomnia.privacy.expressions import columns_of
 from adomnia.privacy.keys import Bucket
 from adomnia.releases.counting import ReleaseCounts

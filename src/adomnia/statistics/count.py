@@ -11,8 +11,7 @@ from adomnia.privacy.queries import Query
 from adomnia.privacy.scans import Rows
 from adomnia.statistics.contract import Estimate, Measured
 from adomnia.statistics.linear import linear
-from adomnia.statistics.one_round import OneRound
-from adomnia.statistics.scaled import in_steps
+from adomnia.statistics.one_round import OneRound, in_steps
 
 _SHOWN = "presence"  # tells this key from one that the question groups by
 

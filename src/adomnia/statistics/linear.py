@@ -13,7 +13,7 @@ from adomnia.distributions.ratios import critical_value
 from adomnia.mechanisms.contract import Noise
 from adomnia.mechanisms.interval import find_alpha
 from adomnia.statistics.contract import Bounds, Estimate, Parts
-from adomnia.statistics.scaled import times
+from adomnia.statistics.one_round import times
 
 
 def linear(parts: Parts, method: str, constant: Fraction = Fraction(0)) -> Estimate:

@@ -15,8 +15,7 @@ from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Aggregate, Query
 from adomnia.statistics.brackets import Bracket
 from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured
-from adomnia.statistics.one_round import OneRound
-from adomnia.statistics.scaled import times
+from adomnia.statistics.one_round import OneRound, times
 
 VALUE_ALONE = "value chosen by rank, without an interval"
 

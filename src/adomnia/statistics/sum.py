@@ -10,8 +10,7 @@ from adomnia.privacy.scans import NonNull, Total
 from adomnia.statistics.contract import Estimate, Measured
 from adomnia.statistics.count import part_query, with_value
 from adomnia.statistics.linear import linear
-from adomnia.statistics.one_round import OneRound
-from adomnia.statistics.scaled import in_steps
+from adomnia.statistics.one_round import OneRound, in_steps
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ import pytest
 
 from adomnia.api.actions import drafts
 from adomnia.console.ask.form import AskForm
-from adomnia.console.ask.pricing import build_price, view_problem
+from adomnia.console.ask.pricing import build_price, refuse_creation, view_problem
 from adomnia.errors import Refusal
 from adomnia.messages.fixes import PAY
 from adomnia.messages.references import Button, Option, Pay
 from adomnia.messages.texts import Fix, write
 from adomnia.work import Work, limit
-from console.ask.visiting import visiting
+from console.ask.visiting import read_text, sign_in, visiting
 from kit import hospital, house
 from kit.effort import do_within
 
@@ -25,6 +25,7 @@ POLICY = hospital.CATALOG.replace(
     '[analysts.carol]\nepsilon = 1\npolicy = "equal_split"\nquestions = 4\n\n'
     "[analysts.dora]\nepsilon = 1\nceiling = 0.5\n",
 )
+CREATE = "CREATE TABLE releases.x AS SELECT * FROM marginals((SELECT sex FROM people), ways => 1)"
 
 
 def priced(opened, sql=COUNT, name="alice", **fields):
@@ -193,3 +194,17 @@ def test_what_others_have_priced_changes_neither_the_work_nor_what_there_is_time
             priced(shared_house, "SELECT city, AVG(salary) AS pay, COUNT(*) AS n FROM people GROUP BY city", name)
         steps.append(work.steps)
     assert steps[0] == steps[1] > steps[2]
+
+
+def test_a_release_is_made_on_the_page_of_its_method(shared_house):
+    alice = sign_in(shared_house)
+    before = alice.spent()
+    for path in ("/ask/price", "/ask"):
+        assert "fill in the form of its method" in read_text(alice.post(path, sql=CREATE, amount="0.5"))
+    assert alice.spent() == before
+
+
+def test_questions_are_let_through():
+    refuse_creation("SELECT COUNT(*) FROM people")
+    with pytest.raises(Refusal):
+        refuse_creation(f"/* a */ {CREATE}")

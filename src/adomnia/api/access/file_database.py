@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from adomnia.api.access.clock import Clock
+    from adomnia.api.access.database import Clock
 
 _CODE = "access"
 _RESTORE = "put back a backup of it, or move it away and add the users again"

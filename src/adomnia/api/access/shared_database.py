@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import psycopg
 
-    from adomnia.api.access.clock import Clock
+    from adomnia.api.access.database import Clock
 
 PATIENCE_SECONDS = 3.0
 _REST_SECONDS = 0.5  # after an error nobody tries for so long

@@ -7,9 +7,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
 from adomnia.api.access import browser_sessions, credentials, links, login_attempts, passwords, shares, tokens, users
-from adomnia.api.access.clock import Clock
 from adomnia.api.access.credentials import CredentialKind
-from adomnia.api.access.database import run_now
+from adomnia.api.access.database import Clock, run_now
 from adomnia.api.access.file_database import FileDatabase
 from adomnia.api.access.model import Role, Share, Token, User, Visitor
 from adomnia.api.access.shared_database import SharedDatabase

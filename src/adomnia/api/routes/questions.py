@@ -13,8 +13,16 @@ from starlette.responses import Response  # noqa: TC002 - FastAPI reads the anno
 from adomnia.api.encoding import Pieces, encode_answer, encode_batch, encode_json, encode_pasts, encode_table
 from adomnia.api.free_work import reply_free
 from adomnia.api.problems import route_of
-from adomnia.api.replies import JSON, EncodedReply, PiecewiseResponse, choose_form, encode_within
-from adomnia.api.reply_cache import CachedReply, ReplyCache, ReplyKey
+from adomnia.api.replies import (
+    JSON,
+    CachedReply,
+    EncodedReply,
+    PiecewiseResponse,
+    ReplyCache,
+    ReplyKey,
+    choose_form,
+    encode_within,
+)
 from adomnia.api.requests import Visit, check_dataset, run_in_pool, services_of, visitor_of
 from adomnia.api.running.request_ids import choose_id
 from adomnia.errors import Failure, Refusal, Unavailable

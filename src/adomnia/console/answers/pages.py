@@ -10,8 +10,7 @@ from starlette.responses import Response
 from adomnia.api.actions.answers import find_entry, recall
 from adomnia.api.bodies import malformed_request
 from adomnia.api.free_work import ask_free
-from adomnia.api.replies import EncodedReply, PiecewiseResponse, encode_within
-from adomnia.api.reply_cache import CachedReply, ReplyCache, ReplyKey
+from adomnia.api.replies import CachedReply, EncodedReply, PiecewiseResponse, ReplyCache, ReplyKey, encode_within
 from adomnia.api.requests import services_of
 from adomnia.console.answers.bill import Bill, build_bill, build_receipt
 from adomnia.console.answers.copying import AnswerPlace, write_copies

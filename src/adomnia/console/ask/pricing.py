@@ -9,11 +9,10 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from adomnia.api.actions.drafts import find_paid, is_about_nobody, is_quick, may_price_again, plan_draft
+from adomnia.api.actions.drafts import find_paid, is_about_nobody, is_quick, makes_release, may_price_again, plan_draft
 from adomnia.api.actions.releases import check_named
 from adomnia.api.running.request_ids import choose_id
 from adomnia.console.ask.affording import add_affordance, describe_situation, find_most
-from adomnia.console.ask.budget_bar import build_bar
 from adomnia.console.ask.expectations import (
     find_roughest,
     list_errors,
@@ -24,8 +23,7 @@ from adomnia.console.ask.expectations import (
 from adomnia.console.ask.fixes import change_fields
 from adomnia.console.ask.form import POLICY
 from adomnia.console.ask.funnel import Caption, PriceScale, draw_funnel
-from adomnia.console.ask.price_guard import refuse_creation
-from adomnia.console.ask.price_view import Coming, PriceView, find_free_release, without_free_release
+from adomnia.console.ask.price_view import Coming, PriceView, build_bar, find_free_release, without_free_release
 from adomnia.console.ask.refusals import view_refusal
 from adomnia.console.prices import SIGNS
 from adomnia.errors import Refusal
@@ -35,8 +33,10 @@ from adomnia.messages.fixes import ASK_RELEASE
 from adomnia.messages.surfaces import Surface
 from adomnia.messages.texts import show_all
 from adomnia.pricing.bills import HIGH_EFFORT
-from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT, show_up
+from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT, exact, show_up
 from adomnia.wire.amounts import amount_of, count_cost, name_price
+from adomnia.wire.releases import AskRelease
+from adomnia.work import limit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,8 +48,9 @@ if TYPE_CHECKING:
     from adomnia.console.ask.refusals import RefusalView
     from adomnia.pricing.bills import Expected, Quote
     from adomnia.session.accounts import Budgets
+    from adomnia.wire.asking import Ask
 
-__all__ = ["PriceView", "build_price", "view_problem"]
+__all__ = ["PriceView", "build_price", "check_seen", "refuse_creation", "view_problem"]
 
 _POINTS = 5  # prices at which the funnel is known
 _SIZES = (100, 250, 1000, 3000)  # of groups
@@ -226,3 +227,43 @@ def _read_amount(form: AskForm) -> Fraction | None:
     except ValueError:
         return None
     return amount if EPSILON_UNIT <= amount <= 1 / EPSILON_UNIT else None
+
+
+def refuse_creation(sql: str) -> None:
+    """Refuse to make a release of a text: its method has a form, which shows the price."""
+    if makes_release(sql):
+        why, fix = "is not asked on this page", "fill in the form of its method, at /methods, and publish there"
+        raise Refusal("CREATE TABLE", why, fix, (1, 1), code="statement_not_allowed")
+
+
+def check_seen(visit: Visit, asked: Ask | AskRelease, seen: str) -> None:
+    """Refuse a question that costs more than the page said; one that was paid for before costs nothing."""
+    if not seen or asked.from_release or is_about_nobody(asked.sql):
+        return
+    word, _, said = seen.partition(" ")
+    try:
+        currency, price = _find_price(visit, asked)
+        if (currency == word and price <= amount_of(said)) or _was_paid(visit, asked):
+            return
+    except (Refusal, ValueError):  # it is not paid at all, and asking says why
+        return
+    why = f"is {currency} {show_up(price)}, and the page said {seen}"
+    raise Refusal("The price", why, "look at it, and ask again", code="price_changed")
+
+
+def _find_price(visit: Visit, asked: Ask | AskRelease) -> tuple[str, Fraction]:
+    for currency in ("epsilon", "rho"):
+        named = getattr(asked, currency)
+        if named is not None:
+            return currency, exact(named, "Question", currency)
+    quote = visit.session.price(asked.sql, confidence=asked.confidence, **asked.payment())
+    assert quote.price is not None  # noqa: S101 - of one question
+    return name_price(quote.price)
+
+
+def _was_paid(visit: Visit, asked: Ask | AskRelease) -> bool:
+    """Whether whoever asks has paid for it; what is published the dataset pays for, whatever they have."""
+    if isinstance(asked, AskRelease) and not asked.private:
+        return False
+    with limit():
+        return find_paid(visit, plan_draft(visit, asked.question())) is not None

@@ -12,7 +12,7 @@ from adomnia.api.problems import to_problem
 from adomnia.console.answers.view import build_answer_view
 from adomnia.console.ask.form import AskForm
 from adomnia.console.ask.page import build_ask_page
-from adomnia.console.ask.price_guard import refuse_creation
+from adomnia.console.ask.pricing import refuse_creation
 from adomnia.console.forms import read_form
 from adomnia.console.frame import show
 from adomnia.console.paying import pay

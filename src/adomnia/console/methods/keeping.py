@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from adomnia.api.actions.releases import SCHEMA, check_release_name
 from adomnia.console.ask.affording import find_most
-from adomnia.console.ask.budget_bar import build_bar
+from adomnia.console.ask.price_view import build_bar
 from adomnia.console.methods.naming import BadField, refuse_field
 from adomnia.errors import Refusal, render
 from adomnia.messages.surfaces import Surface

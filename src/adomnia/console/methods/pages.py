@@ -34,7 +34,7 @@ from adomnia.console.rendering import Page
 from adomnia.errors import Refusal
 from adomnia.explaining.methods import CHAPTERS, list_methods
 from adomnia.messages.fixes import ADD_DELTA
-from adomnia.methods.registry import METHODS
+from adomnia.methods.registry import METHODS, find_method
 from adomnia.work import Work, limit
 
 if TYPE_CHECKING:
@@ -294,6 +294,9 @@ def list_chapters(query: str = "") -> tuple[ChapterView, ...]:
 
 def require_method(name: str) -> Method:
     """The method of that name; a Refusal where there is none."""
+    method = find_method(name)
+    if method is not None:
+        return method
     try:
         return METHODS[list_methods().page(name).name]
     except Refusal as cause:

@@ -13,8 +13,7 @@ from starlette.responses import Response
 from adomnia.api.actions.releases import SCHEMA, list_keys, list_own_notes, pack_archive
 from adomnia.api.bodies import malformed_request
 from adomnia.api.free_work import ask_free
-from adomnia.api.replies import EncodedReply, PiecewiseResponse, encode_within
-from adomnia.api.reply_cache import CachedReply, ReplyKey
+from adomnia.api.replies import CachedReply, EncodedReply, PiecewiseResponse, ReplyKey, encode_within
 from adomnia.api.requests import services_of
 from adomnia.console.answers.drawing import STYLES, SVG, Chart, describe_chart, describe_drawable, draw, draw_drawable
 from adomnia.console.answers.pages import figures_of

@@ -13,7 +13,7 @@ from adomnia.methods.parts.densities.shares import ABOUT_DATA, NOBODY, NoisyShar
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Bounds, Estimate, Measured, ResultTable, name_about
-from adomnia.statistics.scaled import in_steps
+from adomnia.statistics.one_round import in_steps
 
 _OUTSIDE = define_note("outside_in_outer_bins", "What lies outside the bins is counted in the outer ones.")
 _PICTURE = {"kind": "bars", "x_from": "x_from", "x_to": "x_to", "y": "density"}

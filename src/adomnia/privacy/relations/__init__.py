@@ -1,12 +1,12 @@
 """Relations: which rows a question is about. Each node derives how many rows of one person can reach its output."""
 
-from adomnia.privacy.relations.contract import Relation
 from adomnia.privacy.relations.groups import OwnValue, PerBlock, PerPerson, PublicGroups, PublicValue
 from adomnia.privacy.relations.joins import Join, Lookup
 from adomnia.privacy.relations.tables import (
     Named,
     Private,
     Public,
+    Relation,
     Select,
     Selected,
     Union,

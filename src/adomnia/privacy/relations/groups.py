@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.kinds import Identity, Quantity
-from adomnia.privacy.relations.contract import Relation
-from adomnia.privacy.relations.tables import Selected, everything, spell_out
+from adomnia.privacy.relations.tables import Relation, Selected, everything, spell_out
 from adomnia.privacy.scans import (
     Average,
     DistinctValues,

@@ -9,9 +9,8 @@ from typing import ClassVar
 from adomnia.privacy.expressions import Call, Column, Expression
 from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.kinds import Boolean
-from adomnia.privacy.relations.contract import Relation
 from adomnia.privacy.relations.groups import PerPerson, PublicGroups
-from adomnia.privacy.relations.tables import Named, Where
+from adomnia.privacy.relations.tables import Named, Relation, Where
 
 
 @hashed_once

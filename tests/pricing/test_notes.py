@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from adomnia.plans.missing import keys_without_value
-from adomnia.pricing.notes import list_notes
+from adomnia.pricing.notes import keys_without_value, list_notes
 from adomnia.privacy.kinds import Text
 from adomnia.privacy.units import ROW
 from adomnia.sql.lower import lower

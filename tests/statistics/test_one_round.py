@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from adomnia.statistics.scaled import times
+from adomnia.statistics.one_round import times
 
 
 @pytest.mark.parametrize("step", [Fraction(1), Fraction(1, 10), Fraction(1, 3), Fraction(5, 2), Fraction(1, 2**20)])
