@@ -136,6 +136,6 @@ def test_another_inference_is_refused(inference):
 
 def test_a_plan_says_what_its_intervals_are_about():
     notes = list_notes(planned("SELECT AVG(age) FROM people"), HOSPITAL)
-    assert [note for note in notes if note.startswith(OF_POPULATION)]
+    assert [note for note in notes if note.code == OF_POPULATION.code]
     assert not list_notes(planned("SELECT AVG(age) FROM people", "data"), HOSPITAL)
     assert "evenly" in SPREAD_EVENLY
