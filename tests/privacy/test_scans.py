@@ -82,6 +82,7 @@ def test_a_table_without_its_zeros_is_the_same_table(kind):
 
 def test_rows_that_are_simulated_are_counted_as_they_are():
     assert Rows().simulate(7) == 7
+    assert Total(AGE, Numbers.integers(10, 20), 12).simulate(7) == 7 * 3
 
 
 AGES = Numbers(0, 120, Fraction(1, 2))

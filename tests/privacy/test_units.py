@@ -47,3 +47,4 @@ def test_the_promise_says_who_is_hidden_and_what_replacing_costs():
     assert "(2 epsilon, (1 + e^epsilon) delta)" in promise
     assert "one row" in ROW.promise()
     assert "person_id" not in ROW.promise()
+    assert (Unit("people", "person_id").noun, ROW.noun) == ("person", "row")

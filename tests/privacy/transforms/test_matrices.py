@@ -213,3 +213,10 @@ def test_combinations_rise_no_further_than_the_counts():
     both = Combination(((Matrix.identity(2),), (Matrix.total(2),)))
     assert both.derive([Sensitivity(l1=3, monotone=True)]) == both.row.times(3) == Sensitivity(6, 18, 3, monotone=True)
     assert both.derive([Sensitivity(l1=3)]) == Sensitivity(6, 18, 3)
+
+
+def test_counts_that_are_all_alike_are_combined_as_any_others():
+    both = Combination(((Matrix.identity(2),), (Matrix.dense([[1, 1], [1, -1]]),)))
+    counts = np.array([7, 7])
+    assert both.simulate(7) == query(2, aggregate=both).apply([counts]).tolist() == [7, 7, 14, 0]
+    assert both.grids == ()
