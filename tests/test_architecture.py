@@ -92,26 +92,7 @@ STATED = re.compile(r"\| `([a-z]+)` \| ([\d,]+) \|")
 WRITERS = ("engines.render", "engines.check", "plans.descriptions", "plans.words", "explaining.plan_sentences")
 # Who still asks it elsewhere: none is added, and one that asks no more is taken off.
 ASKING = {
-    "mechanisms.propose_test_release",
-    "methods.likelihood.mle",
-    "methods.robust.ptr_median",
     "methods.simulation",
-    "methods.testing.correlation_test",
-    "pricing.caps",
-    "pricing.notes",
-    "pricing.quotes",
-    "pricing.rules",
-    "pricing.vacuity",
-    "releases.covering",
-    "releases.selection",
-    "sql.rows.own_rows",
-    "sql.values.population",
-    "statistics.clipped",
-    "statistics.count",
-    "statistics.covariance",
-    "statistics.joint",
-    "statistics.mean",
-    "statistics.moments",
 }
 
 # Who names an engine above all of them, and is not about where questions run.

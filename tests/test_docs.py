@@ -102,10 +102,10 @@ def table_below(heading: str) -> list[list[str]]:
 
 
 def sources() -> list[Path]:
-    """What reads and prices questions, and what limits both."""
+    """What reads and prices questions, what limits both, and what refuses names that options had before."""
     package = ROOT / "src" / "adomnia"
     parts = [path for part in ("sql", "plans", "pricing") for path in (package / part).rglob("*.py")]
-    return [*parts, package / "work.py"]
+    return [*parts, package / "work.py", package / "errors.py"]
 
 
 def raised_codes() -> set[str]:

@@ -33,6 +33,7 @@ from adomnia.explaining.methods import (  # noqa: E402
 from adomnia.mechanisms.registry import MECHANISMS  # noqa: E402
 from adomnia.messages.surfaces import Surface  # noqa: E402
 from adomnia.methods.registry import METHODS  # noqa: E402
+from adomnia.options import OPTIONS, QuestionOption  # noqa: E402
 from adomnia.privacy.expressions import FUNCTIONS  # noqa: E402
 from adomnia.statistics.registry import STATISTICS  # noqa: E402
 from adomnia.survey.registry import DESIGNS  # noqa: E402
@@ -163,6 +164,20 @@ def _releases() -> str:
     return _table(["| method | what it publishes |", "|---|---|", *rows])
 
 
+def _options() -> str:
+    """The options of a question; some are typed as the switch to what is not their default."""
+    rows = [f"| `{row.name}` | {_type_option(row)} | {row.meaning} | {_default(row)} |" for row in OPTIONS.values()]
+    return _table(["| option | typed | what it does | default |", "|---|---|---|---|", *rows])
+
+
+def _type_option(row: QuestionOption) -> str:
+    return f"`--{row.typed.flag} {row.typed.metavar}`" if row.typed.metavar else f"`--{row.typed.flag}`"
+
+
+def _default(row: QuestionOption) -> str:
+    return "" if row.default is None else f"`{row.default}`"
+
+
 def _table(lines: Sequence[str]) -> str:
     return "\n" + "\n".join(lines) + "\n"
 
@@ -179,6 +194,7 @@ FACTS = {
     "mechanisms": lambda: str(len(MECHANISMS)),
     "methods": lambda: str(len(METHODS)),
     "mutants": lambda: str(len(list((ROOT / "tests" / "mutants").glob("*.toml")))),
+    "question-options": _options,
     "releases": _releases,
 }
 

@@ -191,8 +191,3 @@ OPTIONS = {row.name: row for row in _ROWS}
 def list_options(request: str) -> tuple[QuestionOption, ...]:
     """The options that a request may name."""
     return tuple(row for row in _ROWS if request in row.applies)
-
-
-def list_question_options() -> tuple[QuestionOption, ...]:
-    """The options that are parts of a question."""
-    return tuple(row for row in _ROWS if row.is_of_question)

@@ -14,7 +14,7 @@ from adomnia.errors import Refusal
 from adomnia.messages.references import Option
 from adomnia.messages.surfaces import Surface, write_reference
 from adomnia.messages.texts import show
-from adomnia.options import OPTIONS, list_options, list_question_options
+from adomnia.options import OPTIONS, list_options
 from adomnia.pricing.questions import Payment, Question
 from adomnia.session import notebook
 from adomnia.session.aggregates import SqlOptions
@@ -29,7 +29,7 @@ ASKED_AFTERWARDS = {row.name for row in OPTIONS.values() if row.asked_afterwards
 
 
 def test_a_question_has_exactly_the_options_of_one():
-    rows = {row.name: row.default for row in list_question_options()}
+    rows = {row.name: row.default for row in OPTIONS.values() if row.is_of_question}
     assert {each.name: each.default for each in fields(Question) if each.default is not MISSING} == rows
     assert Payment.__annotations__.keys() == rows.keys()
 

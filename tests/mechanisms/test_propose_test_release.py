@@ -363,7 +363,7 @@ def test_another_aggregate_than_a_proposal_is_refused():
     proposed = query()
     counted = proposed.aggregate
     plain = Histogram(counted.value, counted.domain, counted.shares, counted.confidence)
-    with pytest.raises(TypeError, match="is about a Proposal"):
+    with pytest.raises(TypeError, match="must be of a Proposal"):
         ProposeTestRelease.for_query(Query(proposed.relation, (), plain), PRICE)
 
 

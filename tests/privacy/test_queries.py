@@ -13,6 +13,7 @@ from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.keys import key_values
 from adomnia.privacy.kinds import Boolean, Identity, Quantity, Text
+from adomnia.privacy.polynomials import variable
 from adomnia.privacy.queries import Clip, Query
 from adomnia.privacy.relations import (
     MOST_PEOPLE,
@@ -26,14 +27,18 @@ from adomnia.privacy.relations import (
     Union,
     Where,
 )
-from adomnia.privacy.scans import DistinctValues, NonNull, People, Rows, Total
+from adomnia.privacy.scans import DistinctValues, Histogram, NonNull, People, Proposal, Rows, Total
 from adomnia.privacy.sensitivity import Sensitivity
+from adomnia.privacy.vectors import Variable, Vector
 
 SEX = Column("sex", Text(("F", "M", "X")))
 ACTIVE = Column("active", Boolean())
 AGE = Column("age", Quantity(Fraction(0), Fraction(120), whole=True), Numbers.integers(0, 120))
 VISITS = Private("visits", 10, (SEX, ACTIVE, AGE))
 ALL = Total(AGE, Numbers.integers(0, 120))
+MEDIAN = Histogram(AGE, Numbers.integers(0, 120), (Fraction(1, 2),), Fraction(95, 100))
+PROPOSED = Proposal(AGE, Numbers.integers(0, 120), (Fraction(1, 2),), Fraction(95, 100), bound=3)
+SQUARES = Vector((Variable(AGE, Numbers.integers(0, 120)),), (variable(0, 1),))
 
 
 def test_cells_are_all_combinations_of_declared_values():
@@ -185,3 +190,36 @@ def amount(aggregate, place, value, seen):
             return int(value is not None)
         case Total(centre=centre):
             return 0 if value is None else value - centre
+
+
+@pytest.mark.parametrize(
+    ("narrowing", "aggregate"),
+    [("total", ALL), ("histogram", MEDIAN), ("histogram", PROPOSED), ("proposal", PROPOSED), ("vector", SQUARES)],
+)
+def test_a_query_is_narrowed_to_what_it_is_of(narrowing, aggregate):
+    assert getattr(Query(VISITS, (), aggregate), narrowing) == aggregate
+
+
+@pytest.mark.parametrize(
+    ("narrowing", "aggregate"), [("total", SQUARES), ("histogram", ALL), ("proposal", MEDIAN), ("vector", Rows())]
+)
+def test_a_query_of_something_else_is_not_narrowed(narrowing, aggregate):
+    with pytest.raises(TypeError, match=f"Query must be of a {narrowing.title()}, got"):
+        getattr(Query(VISITS, (), aggregate), narrowing)
+
+
+def test_people_with_one_row_each_are_counted_by_their_rows():
+    once = Private("patients", 1, VISITS.columns)
+    assert Query(once, (), People()).additive == Rows()
+    assert Query(VISITS, (), People()).additive is None
+    assert Query(once, (), People(Column("person_id", Identity(person=True), optional=True))).additive is None
+
+
+@pytest.mark.parametrize("aggregate", [Rows(), NonNull(AGE), ALL])
+def test_every_row_adds_something_to_counts_and_sums(aggregate):
+    assert Query(VISITS, (), aggregate).additive == aggregate
+
+
+@pytest.mark.parametrize("aggregate", [DistinctValues(AGE), MEDIAN, SQUARES])
+def test_rows_do_not_simply_add_up_in_others(aggregate):
+    assert Query(VISITS, (), aggregate).additive is None

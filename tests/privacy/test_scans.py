@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from math import inf
 
 import numpy as np
@@ -13,7 +14,9 @@ from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
 from adomnia.privacy.scans import (
     Average,
     DistinctValues,
+    Histogram,
     NonNull,
+    OwnChoice,
     OwnExtreme,
     People,
     Rows,
@@ -22,7 +25,7 @@ from adomnia.privacy.scans import (
     spread,
 )
 
-AGE = Column("age", Quantity())
+AGE, PAY = Column("age", Quantity()), Column("pay", Quantity())
 
 
 @pytest.mark.parametrize(
@@ -79,3 +82,69 @@ def test_a_table_without_its_zeros_is_the_same_table(kind):
 
 def test_rows_that_are_simulated_are_counted_as_they_are():
     assert Rows().simulate(7) == 7
+
+
+AGES = Numbers(0, 120, Fraction(1, 2))
+MEDIAN = Histogram(AGE, AGES, (Fraction(1, 2),), Fraction(95, 100))
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "grids", "counted", "usual_move"),
+    [
+        (Rows(), (), None, 1.0),
+        (NonNull(AGE), (), AGE, 1.0),
+        (Total(AGE, AGES), (AGES,), None, 120.0),
+        (Total(AGE, AGES, 120), (AGES,), None, 60.0),
+        (People(), (), None, None),
+        (DistinctValues(AGE), (), None, None),
+        (MEDIAN, (AGES,), None, None),
+    ],
+)
+def test_aggregates_say_what_they_are_of(aggregate, grids, counted, usual_move):
+    assert (aggregate.grids, aggregate.counted, aggregate.usual_move) == (grids, counted, usual_move)
+
+
+def test_only_sums_are_counted_from_a_centre():
+    assert [each.centred for each in (Rows(), Total(AGE, AGES), Total(AGE, AGES, 120))] == [False, False, True]
+
+
+def test_an_aggregate_of_other_expressions_is_otherwise_the_same():
+    assert Rows().map_expressions(lambda _: PAY) == Rows()
+    assert Total(AGE, AGES, 120).map_expressions(lambda _: PAY) == Total(PAY, AGES, 120)
+    assert NonNull(AGE).map_expressions(lambda each: each) == NonNull(AGE)
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "lower", "upper", "step"),
+    [
+        (Rows(), 1, 3, 1),
+        (NonNull(AGE), 0, 3, 1),
+        (DistinctValues(AGE), 0, 3, 1),
+        (Total(AGE, Numbers(2, 5, 1)), 2, 15, 1),
+        (Total(AGE, Numbers(-2, 5, Fraction(1, 2))), -6, 15, Fraction(1, 2)),
+        (Total(AGE, Numbers(-5, -2, 1)), -15, -2, 1),
+    ],
+)
+def test_an_aggregate_of_a_persons_own_rows_is_bounded_by_their_number(aggregate, lower, upper, step):
+    assert aggregate.own_domain(3) == Numbers(lower, upper, step)
+
+
+@pytest.mark.parametrize("aggregate", [MEDIAN, People(), Average(AGE, AGES), OwnExtreme(AGE, greatest=True)])
+def test_others_are_within_the_bounds_of_their_values(aggregate):
+    assert aggregate.own_domain(3) is None
+
+
+def test_a_sum_that_no_integer_holds_has_no_bounds():
+    with pytest.raises(ValueError, match="within 2\\*\\*78 steps"):
+        Total(AGE, Numbers.integers(0, 2**60)).own_domain(2**20)
+
+
+def test_a_choice_looks_at_two_values():
+    assert OwnChoice(AGE, PAY, greatest=True).expressions == (AGE, PAY)
+    assert OwnExtreme(AGE, greatest=True).expressions == (AGE,)
+    assert People().expressions == ()
+
+
+def test_one_row_moves_an_aggregate_by_what_is_derived_of_one_row():
+    for aggregate in (Rows(), NonNull(AGE), Total(AGE, AGES, 120)):
+        assert aggregate.row == aggregate.derive(1, 5)

@@ -125,3 +125,8 @@ def test_rows_without_the_value_must_be_in_no_other_entry(vector):
 def test_what_a_row_without_the_value_adds_is_a_whole_number(absent):
     with pytest.raises(ValueError, match="Vector absent must be a whole number"):
         Vector(ENDS.variables, ENDS.entries, absent)
+
+
+def test_a_row_is_taken_to_move_all_entries_alike():
+    assert ENDS.usual_move == 51.0
+    assert ENDS.grids == (AGE.domain,)

@@ -22,7 +22,8 @@ def asked(request, shared_house):
 
 def without_mark(reply):
     assert reply["notes"][0].startswith(MARK)
-    return {**reply, "notes": reply["notes"][1:], "replayed": False}
+    assert reply["texts"][0]["says"] == reply["notes"][0]
+    return {**reply, "notes": reply["notes"][1:], "texts": reply["texts"][1:], "replayed": False}
 
 
 def test_it_is_replied_as_it_was_with_a_note(shared_house, asked):

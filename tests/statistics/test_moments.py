@@ -82,15 +82,18 @@ def test_a_value_beside_another_is_missing_where_the_other_is():
 
 def test_moments_are_queries_over_the_same_rows_and_are_known_by_name_again():
     asked = {ROWS: NonNull(W), "x": centre_total(OF_ALL_W)}
-    assert query_moments(OF_W, asked) == tuple(replace(OF_W, aggregate=each) for each in asked.values())
-    found = Moments.of(asked, (Measured(np.array([5]), NOISE), Measured(np.array([-7]), NOISE)))
+    queries = query_moments(OF_W, asked)
+    assert queries == {name: replace(OF_W, aggregate=each) for name, each in asked.items()}
+    found = Moments.of(queries, (Measured(np.array([5]), NOISE), Measured(np.array([-7]), NOISE)))
     assert found.rows(less=1).values.tolist() == [4.0]
     assert found.noises == {ROWS: NOISE, "x": NOISE}
 
 
 def moments(totals, rows, sums):
     answers = {name: Measured(np.array([value]), NOISE) for name, value in sums.items()}
-    return Moments({ROWS: NonNull(W), **totals}, {ROWS: Measured(np.array([rows]), NOISE), **answers})
+    return Moments(
+        query_moments(OF_W, {ROWS: NonNull(W), **totals}), {ROWS: Measured(np.array([rows]), NOISE), **answers}
+    )
 
 
 def test_sums_about_the_means_and_how_much_of_each_noise_is_in_them():

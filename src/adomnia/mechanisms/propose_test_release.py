@@ -19,7 +19,7 @@ from adomnia.privacy.amounts import DELTA_UNIT, whole
 from adomnia.privacy.enclosures import exp_down, exp_up, sqrt_down
 from adomnia.privacy.events import Approximate, Concentrated
 from adomnia.privacy.queries import Query
-from adomnia.privacy.scans import Form, Proposal
+from adomnia.privacy.scans import Form
 from adomnia.privacy.sensitivity import Sensitivity
 
 _DIGITS = 100  # rounding in this place never moves a threshold: no delta is below 1e-30
@@ -71,9 +71,7 @@ class ProposeTestRelease:
 
     @classmethod
     def for_query(cls, query: Query, price: ProposalPrice) -> Self:
-        proposal, rows = query.aggregate, query.sensitivity().l1
-        if not isinstance(proposal, Proposal):
-            raise TypeError(f"ProposeTestRelease is about a Proposal, got {proposal}.")
+        proposal, rows = query.proposal, query.sensitivity().l1
         if query.keys and rows > 1:
             raise ValueError(f"ProposeTestRelease rows must be 1 where there are several cells, got {rows}.")
         statistic: OrderStatistic | LogRange

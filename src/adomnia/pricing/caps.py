@@ -17,9 +17,7 @@ from adomnia.pricing.parts import split_price, split_together
 from adomnia.privacy.events import Concentrated
 from adomnia.privacy.keys import is_open
 from adomnia.privacy.relations import MOST_ROWS, PerBlock, PerPerson, Private, recap
-from adomnia.privacy.scans import NonNull, Rows, Total
 from adomnia.privacy.units import ROW
-from adomnia.privacy.vectors import Vector
 from adomnia.statistics.profile import Contributions, hidden_people, ladder
 from adomnia.work import spend
 
@@ -126,14 +124,9 @@ def _groups(query: Query) -> int:
 
 def _noise_of(measure: Measure, caps: Mapping[str, int]) -> float:
     query, relation = measure.query, recap(measure.query.relation, caps)
-    match query.aggregate:
-        case Total(magnitude=magnitude):  # a row is taken to move a sum by half of what it can
-            return _size(measure) * relation.rows_per_person / query.relation.rows_per_person / (magnitude / 2)
-        case Vector(row=row, columns=columns):  # a row is taken to be spread evenly over its entries
-            share = float(row.l1) / columns
-            return _size(measure) * relation.rows_per_person / query.relation.rows_per_person / share
-        case Rows() | NonNull():
-            return _size(measure) * relation.rows_per_person / query.relation.rows_per_person
+    usual_move = query.aggregate.usual_move
+    if usual_move is not None:
+        return _size(measure) * relation.rows_per_person / query.relation.rows_per_person / usual_move
     return _size(replace(measure, query=replace(query, relation=relation)))
 
 

@@ -11,7 +11,6 @@ from adomnia.privacy.expressions import Call, Column, Expression, Literal
 from adomnia.privacy.keys import Bucket, Key
 from adomnia.privacy.kinds import Text
 from adomnia.privacy.relations import Named, PerBlock, PerPerson, Relation, Select, Where
-from adomnia.privacy.scans import DistinctValues, NonNull, Rows
 from adomnia.privacy.units import ROW
 from adomnia.statistics.population.registry import is_about_population
 from adomnia.work import spend
@@ -148,7 +147,7 @@ class _Rows:
             case Select(source=source, outputs=outputs):
                 return any(self.may_lack(each.value, source) for each in outputs if each.name == column.name)
             case PerPerson(outputs=outputs) | PerBlock(outputs=outputs):
-                counts = {each.name for each in outputs if isinstance(each.aggregate, Rows | NonNull | DistinctValues)}
+                counts = {each.name for each in outputs if each.aggregate.counts}
                 return column.name not in counts
         return True
 

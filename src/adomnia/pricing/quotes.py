@@ -33,9 +33,6 @@ from adomnia.privacy.expressions import Call, Literal
 from adomnia.privacy.keys import Key
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
-from adomnia.privacy.scans import Histogram, Total
-from adomnia.privacy.transforms.estimates import BlockEstimates
-from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Estimate, Measure, ResultTable, Round
 from adomnia.work import spend
 
@@ -195,19 +192,12 @@ def _measurement(measure: Measure, rows: Relation, why: Callable[[Query], str]) 
 
 
 def _bounds(query: Query) -> str:
-    match query.aggregate:
-        case Histogram(value=Call(function="days between", arguments=(_, Literal(value=date.min))), domain=domain):
-            return "dates from {} to {}".format(*date_range(domain))
-        case Total(domain=domain) | Histogram(domain=domain):
-            domains = [domain]
-        case Vector(variables=variables):
-            domains = [each.domain for each in variables]
-        case BlockEstimates(domains=each_parameter):
-            domains = list(each_parameter)
-        case _:
-            domains = []
-    each = (f"from {domain.lower} to {domain.upper}, in steps of {domain.step}" for domain in domains)
-    return f"values {', and '.join(each)}" if domains else ""
+    grids = query.aggregate.grids
+    match query.form, query.aggregate.expressions:
+        case "histogram", (Call(function="days between", arguments=(_, Literal(value=date.min))),):
+            return "dates from {} to {}".format(*date_range(*grids))
+    each = (f"from {grid.lower} to {grid.upper}, in steps of {grid.step}" for grid in grids)
+    return f"values {', and '.join(each)}" if grids else ""
 
 
 def _why(query: Query) -> str:
@@ -235,13 +225,13 @@ def _why_of_rows(query: Query) -> str:
 
 
 def _each_of(query: Query) -> str:
-    match query.aggregate:
-        case Total(magnitude=magnitude):
-            return f", each of at most {magnitude:,} steps"
-        case Vector(row=row, columns=columns):
-            simultaneous = f"{row.l1.numerator:,}" if row.l1.denominator == 1 else f"{float(row.l1):,g}"
-            return f", each of at most {simultaneous}" + (f" in all {columns} sums together" if columns > 1 else "")
-    return ""
+    if not query.aggregate.adds_up:
+        return ""
+    if query.aggregate.clips:  # one sum
+        return f", each of at most {query.total.magnitude:,} steps"
+    most, columns = query.vector.row.l1, query.columns
+    together = f"{most.numerator:,}" if most.denominator == 1 else f"{float(most):,g}"
+    return f", each of at most {together}" + (f" in all {columns} sums together" if columns > 1 else "")
 
 
 def check_drawable(measure: Measure, price: AnyPrice) -> None:

@@ -22,7 +22,7 @@ from adomnia.privacy.events import Price, Pure
 from adomnia.privacy.expressions import Expression
 from adomnia.privacy.keys import MOST_CELLS, is_open
 from adomnia.privacy.kinds import Identity
-from adomnia.privacy.scans import NonNull, Rows, Total
+from adomnia.privacy.scans import Rows
 from adomnia.statistics.contract import Statistic
 from adomnia.statistics.count import Count
 from adomnia.statistics.joint import find_joint
@@ -295,15 +295,13 @@ def find_counted(statistic: Statistic) -> Counted | None:
     """What a statistic counts, if it can be had from rows with a value and rows without."""
     if not isinstance(statistic, Count | Sum | Mean):
         return None
-    match statistic.query.aggregate:
-        case Rows():
-            return Counted(None, rows=True)
-        case NonNull(value=value) if not isinstance(value.kind, Identity):  # whether an id is NULL is not a key
-            return Counted(value, values=True)
-        case Total(value=value):
-            # A sum counts its values only if it is put together from them.
-            return Counted(value, values=not isinstance(statistic, Sum) or statistic.centred)
-    return None
+    if not isinstance(statistic, Count):  # a sum counts its values only if it is put together from them
+        return Counted(statistic.query.total.value, values=not isinstance(statistic, Sum) or statistic.centred)
+    value = statistic.query.aggregate.counted
+    if value is None:
+        return Counted(None, rows=True) if statistic.query.aggregate == Rows() else None
+    # Whether an id is NULL is not a key.
+    return None if isinstance(value.kind, Identity) else Counted(value, values=True)
 
 
 def part_by(statistic: Statistic, value: Expression) -> Statistic:

@@ -27,7 +27,6 @@ from adomnia.pricing.quotes import list_planned_measures
 from adomnia.pricing.simulated import Simulated, count_steps
 from adomnia.privacy.events import Pure
 from adomnia.privacy.keys import Key
-from adomnia.privacy.scans import Histogram, Total
 from adomnia.statistics.count import Count
 from adomnia.statistics.joint import Joint
 from adomnia.statistics.mean import Mean
@@ -243,16 +242,13 @@ def _verdict(look: _Look, looks: list[_Look], known: KnownRows, paid: Price, *, 
 
 def _limits(statistic: Statistic, rows: int) -> tuple[float, float] | None:
     """What an output could say of so many rows, by the declared bounds; None where it is not judged."""
-    aggregate = statistic.query.aggregate
-    match statistic, aggregate:
-        case Count(), _:
+    match statistic:
+        case Count():
             return 0.0, float(rows)
-        case Sum(), Total(domain=domain):
-            return rows * min(0.0, float(domain.lower)), rows * max(0.0, float(domain.upper))
-        case (Mean() | PopulationMean() | PopulationShare(), Total(domain=domain)):
-            return float(domain.lower), float(domain.upper)
-        case (Quantile() | PopulationQuantile(), Histogram(domain=domain)):
-            return float(domain.lower), float(domain.upper)
+        case Sum() | Mean() | PopulationMean() | PopulationShare() | Quantile() | PopulationQuantile():
+            (grid,) = statistic.query.aggregate.grids
+            lower, upper = float(grid.lower), float(grid.upper)
+            return (rows * min(0.0, lower), rows * max(0.0, upper)) if isinstance(statistic, Sum) else (lower, upper)
     return None
 
 

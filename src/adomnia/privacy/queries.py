@@ -4,20 +4,35 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isqrt, prod
-from typing import ClassVar, TypeAlias, final
+from typing import ClassVar, TypeAlias, TypeVar, final
 
 from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.keys import AnyKey, Blocks, Key, is_unknown, key_cells, provable_cells
 from adomnia.privacy.relations import Relation, everything, most_rows
-from adomnia.privacy.scans import Exact, Form, Histogram, Integers, Scan, Total, spread
+from adomnia.privacy.scans import (
+    Additive,
+    Exact,
+    Form,
+    Histogram,
+    Integers,
+    NonNull,
+    People,
+    Proposal,
+    Rows,
+    Scan,
+    Total,
+    spread,
+)
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.privacy.transforms.contract import Transform
+from adomnia.privacy.vectors import Vector
 
 CLIPPED_PARTS = 2**10  # of a unit: so finely are shortened entries rounded
 MOST_CLIPPED = 2**52  # of what a person can move in all: as a double exact, in parts of 64 bits, its square of 128
 
 
 Aggregate: TypeAlias = Scan | Transform
+_Kind = TypeVar("_Kind", bound=Scan)
 
 
 @dataclass(frozen=True)
@@ -69,16 +84,34 @@ class Query:
     @property
     def histogram(self) -> Histogram:
         """What it counts, where that is each value of a grid."""
-        if not isinstance(self.aggregate, Histogram):
-            raise TypeError(f"Query must be of a Histogram, got {self.aggregate}.")
-        return self.aggregate
+        return self._narrow(Histogram)
+
+    @property
+    def proposal(self) -> Proposal:
+        """The same, where a bound is proposed for it."""
+        return self._narrow(Proposal)
 
     @property
     def total(self) -> Total:
         """What it adds up, where that is one expression."""
-        if not isinstance(self.aggregate, Total):
-            raise TypeError(f"Query must be of a Total, got {self.aggregate}.")
+        return self._narrow(Total)
+
+    @property
+    def vector(self) -> Vector:
+        """What it adds up, where that is several numbers of a row."""
+        return self._narrow(Vector)
+
+    def _narrow(self, kind: type[_Kind]) -> _Kind:
+        if not isinstance(self.aggregate, kind):
+            raise TypeError(f"Query must be of a {kind.__name__}, got {self.aggregate}.")
         return self.aggregate
+
+    @property
+    def additive(self) -> Additive | None:
+        """What each row adds by itself, if that is all: people who have one row each are counted by their rows."""
+        if self.aggregate == People() and self.relation.rows_per_person == 1:
+            return Rows()
+        return self.aggregate if isinstance(self.aggregate, Rows | NonNull | Total) else None
 
     @cached_property
     def shape(self) -> tuple[int, ...]:

@@ -1,10 +1,11 @@
 """What an engine counts and adds up: over all people, before noise, or over one person's own rows as they are."""
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from abc import ABC
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import inf
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,11 +35,27 @@ class Scan(ABC):
     different: ClassVar[bool] = False  # whether it counts what is there several times once
     clips: ClassVar[bool] = False  # whether it may be shortened person by person
     adds_up: ClassVar[bool] = False  # whether it adds up values, in integers as wide as they need
+    counts: ClassVar[bool] = False  # whether it counts, and so is a number also where nothing is there
 
     @property
-    @abstractmethod
     def expressions(self) -> tuple[Expression, ...]:
         """What it looks at in a row."""
+        return ()
+
+    @property
+    def grids(self) -> tuple[Numbers, ...]:
+        """The numbers that it adds up or chooses from."""
+        return ()
+
+    @property
+    def counted(self) -> Expression | None:
+        """What it counts the values of that are not NULL, if it does that."""
+        return None
+
+    @property
+    def centred(self) -> bool:
+        """Whether it adds up distances from another number than zero."""
+        return False
 
     @property
     def columns(self) -> int:
@@ -56,6 +73,16 @@ class Scan(ABC):
         return True
 
     @property
+    def row(self) -> Sensitivity:
+        """How far one row moves it."""
+        return Sensitivity(l1=self.magnitude, monotone=self.rises)
+
+    @property
+    def usual_move(self) -> float | None:
+        """How far a row is taken to move a number, where rows add up."""
+        return None
+
+    @property
     def step(self) -> Fraction:
         """What its integers count in."""
         return Fraction(1)
@@ -70,11 +97,33 @@ class Scan(ABC):
 
     def derive(self, rows: int, _cells: int) -> Sensitivity:
         """How far a person moves it who has at most so many rows, in so many cells."""
-        return Sensitivity(l1=self.magnitude, monotone=self.rises).times(rows)
+        return self.row.times(rows)
 
     def simulate(self, rows: int) -> int | list[int]:
         """What it gives of so many rows whose values all lie in the middle."""
         return rows
+
+    def map_expressions(self, _change: Callable[[Expression], Expression]) -> Self:
+        """The same of other expressions."""
+        return self
+
+    def own_domain(self, _rows: int) -> Numbers | None:
+        """What it can be of a person who has from one to so many rows; None where that is what the values can be."""
+        return None
+
+
+@dataclass(frozen=True)
+class OfValue(Scan):
+    """An aggregate of the values of one expression."""
+
+    value: Expression
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        return (self.value,)
+
+    def map_expressions(self, change: Callable[[Expression], Expression]) -> Self:
+        return replace(self, value=change(self.value))
 
 
 @dataclass(frozen=True)
@@ -83,40 +132,54 @@ class Rows(Scan):
 
     tag: ClassVar[str] = "Rows"
     clips: ClassVar[bool] = True
+    counts: ClassVar[bool] = True
 
     @property
-    def expressions(self) -> tuple[Expression, ...]:
-        return ()
+    def usual_move(self) -> float:
+        return 1.0
+
+    def own_domain(self, rows: int) -> Numbers:
+        return Numbers.integers(1, rows)
 
 
 @dataclass(frozen=True)
-class NonNull(Scan):
+class NonNull(OfValue):
     """How many rows where an expression is not NULL: COUNT(expression)."""
 
     tag: ClassVar[str] = "Present"
     clips: ClassVar[bool] = True
-    value: Expression
+    counts: ClassVar[bool] = True
 
     @property
-    def expressions(self) -> tuple[Expression, ...]:
-        return (self.value,)
+    def counted(self) -> Expression:
+        return self.value
+
+    @property
+    def usual_move(self) -> float:
+        return 1.0
+
+    def own_domain(self, rows: int) -> Numbers:
+        return Numbers.integers(0, rows)
 
 
 @hashed_once
 @dataclass(frozen=True)
-class Total(Scan):
+class Total(OfValue):
     """The sum of an expression in steps of its grid, each value counted from `centre`."""
 
     tag: ClassVar[str] = "Total"
     clips: ClassVar[bool] = True
     adds_up: ClassVar[bool] = True
-    value: Expression
     domain: Numbers
     centre: int = 0
 
     @property
-    def expressions(self) -> tuple[Expression, ...]:
-        return (self.value,)
+    def grids(self) -> tuple[Numbers, ...]:
+        return (self.domain,)
+
+    @property
+    def centred(self) -> bool:
+        return self.centre != 0
 
     @property
     def step(self) -> Fraction:
@@ -126,6 +189,15 @@ class Total(Scan):
     def magnitude(self) -> int:
         """How far one row moves the sum at most; 1 where it never does, because no noise hides nothing."""
         return max(1, abs(self.domain.grid_lower - self.centre), abs(self.domain.grid_upper - self.centre))
+
+    @property
+    def usual_move(self) -> float:
+        """Half of what it can."""
+        return self.magnitude / 2
+
+    def own_domain(self, rows: int) -> Numbers:
+        low, high = self.domain.grid_lower, self.domain.grid_upper
+        return Numbers(min(low, rows * low) * self.step, max(high, rows * high) * self.step, self.step)
 
     def simulate(self, rows: int) -> int:
         """The sum of so many rows whose values all lie in the middle."""
@@ -144,11 +216,8 @@ class People(Scan):
     tag: ClassVar[str] = "People"
     of_people: ClassVar[bool] = True
     different: ClassVar[bool] = True
+    counts: ClassVar[bool] = True
     person: Column | None = None
-
-    @property
-    def expressions(self) -> tuple[Expression, ...]:
-        return ()
 
     def derive(self, rows: int, cells: int) -> Sensitivity:
         once = min(rows, cells)
@@ -156,7 +225,7 @@ class People(Scan):
 
 
 @dataclass(frozen=True)
-class Histogram(Scan):
+class Histogram(OfValue):
     """How many rows hold each value of a grid, of which values are chosen at ranks: `shares` of all, ends included.
 
     It is read in two steps: how many rows are in each bucket of 2**shift values, and then of each value in `buckets`.
@@ -164,15 +233,14 @@ class Histogram(Scan):
 
     tag: ClassVar[str] = "Histogram"
     form: ClassVar[Form] = "histogram"
-    value: Expression
     domain: Numbers
     shares: tuple[Fraction, ...]
     confidence: Fraction  # of the intervals that are chosen with them
     buckets: tuple[int, ...] | None = None
 
     @property
-    def expressions(self) -> tuple[Expression, ...]:
-        return (self.value,)
+    def grids(self) -> tuple[Numbers, ...]:
+        return (self.domain,)
 
     @property
     def values(self) -> int:
@@ -203,69 +271,83 @@ def bucket_bits(values: int) -> int:
 
 
 @dataclass(frozen=True)
-class Average:
+class OwnScan:
+    """What is said of one person's own values alone: nothing that is larger because there are more of them."""
+
+    counts: ClassVar[bool] = False
+    value: Expression
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """What it looks at in a row."""
+        return (self.value,)
+
+    def own_domain(self, _rows: int) -> None:
+        """It is as its values are."""
+
+
+@dataclass(frozen=True)
+class Average(OwnScan):
     """The mean of one person's own values, from the exact sum of their grid integers."""
 
     tag: ClassVar[str] = "Average"
-    value: Expression
     domain: Numbers
 
 
 @dataclass(frozen=True)
-class OwnExtreme:
+class OwnExtreme(OwnScan):
     """The least or the greatest of one person's own values; of conditions, false being less than true: all, or any."""
 
     tag: ClassVar[str] = "Extreme"
-    value: Expression
     greatest: bool
 
 
 @dataclass(frozen=True)
-class OwnMedian:
+class OwnMedian(OwnScan):
     """The middle of one person's own numbers, or halfway between the two in the middle: no order of rows changes it."""
 
     tag: ClassVar[str] = "Median"
-    value: Expression
 
 
 @dataclass(frozen=True)
-class OwnSpread:
+class OwnSpread(OwnScan):
     """The variance of one person's own values, or its root, from exact sums of their grid integers and the squares.
 
     Each value counts from the middle of its domain, so that the squares stay small. `sample` divides by one row less.
     """
 
     tag: ClassVar[str] = "Spread"
-    value: Expression
     domain: Numbers
     root: bool
     sample: bool
 
 
 @dataclass(frozen=True)
-class OwnChoice:
+class OwnChoice(OwnScan):
     """One person's own value in the row where another is least or greatest; of several such rows the least or greatest.
 
     Rows where either is missing do not count, and no order of rows changes it.
     """
 
     tag: ClassVar[str] = "Choice"
-    value: Expression
     by: Expression
     greatest: bool
 
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        return self.value, self.by
+
 
 @dataclass(frozen=True)
-class DistinctValues(Scan):
+class DistinctValues(OfValue):
     """How many different values there are, or one person has: COUNT(DISTINCT expression)."""
 
     tag: ClassVar[str] = "Different"
     different: ClassVar[bool] = True
-    value: Expression
+    counts: ClassVar[bool] = True
 
-    @property
-    def expressions(self) -> tuple[Expression, ...]:
-        return (self.value,)
+    def own_domain(self, rows: int) -> Numbers:
+        return Numbers.integers(0, rows)
 
     def derive(self, rows: int, cells: int) -> Sensitivity:
         # Each row adds one value to one cell at most, and a cell holds no more of them than there can be.
@@ -284,6 +366,7 @@ class DistinctValues(Scan):
         return inf
 
 
+Additive: TypeAlias = Rows | NonNull | Total  # to which every row adds something by itself
 Own: TypeAlias = Rows | NonNull | Total | Average | OwnExtreme | OwnMedian | OwnSpread | OwnChoice | DistinctValues
 
 

@@ -63,6 +63,10 @@ class Vector(Scan):
     def expressions(self) -> tuple[Expression, ...]:
         return tuple(variable.value for variable in self.variables)
 
+    @property
+    def grids(self) -> tuple[Numbers, ...]:
+        return tuple(variable.domain for variable in self.variables)
+
     @cached_property
     def magnitude(self) -> int:
         """A bound on every entry of a row, and on every step of computing it."""
@@ -88,8 +92,10 @@ class Vector(Scan):
             present.monotone,
         )
 
-    def derive(self, rows: int, _cells: int) -> Sensitivity:
-        return self.row.times(rows)
+    @property
+    def usual_move(self) -> float:
+        """As if it were spread evenly over the entries."""
+        return float(self.row.l1) / self.columns
 
     def simulate(self, rows: int) -> list[int]:
         """The sums of so many rows whose values all lie in the middle."""

@@ -88,7 +88,7 @@ class _PlanReader:
     def check(self, statistic: Statistic) -> None:
         """Refuse a statistic that does not follow from counts, or from columns that were measured together."""
         if not isinstance(statistic, Count | Sum | Mean):
-            self._selector.weigh(statistic.query.relation, statistic.query.aggregate, statistic.name)
+            self._selector.weigh(statistic.query, statistic.name)
             fix = "ask for COUNT, SUM or AVG, or ask the table that it was made from, which has a price"
             raise Refusal(statistic.name, "does not follow from the counts of a release", fix, code="release_aggregate")
         attributes = self._attributes([statistic])
@@ -253,7 +253,7 @@ class _PlanReader:
     def _weigh(self, statistic: Statistic) -> Weights:
         if statistic not in self._weights:
             query = statistic.query
-            self._weights[statistic] = self._selector.weigh(query.relation, query.aggregate, statistic.name)
+            self._weights[statistic] = self._selector.weigh(query, statistic.name)
         return self._weights[statistic]
 
     def _weigh_line(self, line: CountLine) -> Weights:

@@ -19,7 +19,6 @@ from adomnia.privacy.keys import Bucket
 from adomnia.privacy.kinds import Boolean
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private, Relation, Where
-from adomnia.privacy.scans import NonNull, People, Rows, Total
 from adomnia.releases.selection import Peeled, peel
 from adomnia.releases.tables import AttributeTable
 from adomnia.sql.lower import plan_question, require_plan
@@ -135,14 +134,9 @@ class CoveringRelease:
         raise NotCoveredError(f"has no column {key.name}")
 
     def _translate_aggregate(self, query: Query, asked: Peeled) -> Aggregate:
-        match query.aggregate:
-            case Rows():
-                return query.aggregate
-            case People(person=None) if query.relation.rows_per_person == 1:
-                return Rows()
-            case NonNull(value=value) | Total(value=value):
-                return replace(query.aggregate, value=self._translate(asked.express(value)))
-        raise NotCoveredError("has counts of rows, from which this does not follow")
+        if query.additive is None:
+            raise NotCoveredError("has counts of rows, from which this does not follow")
+        return query.additive.map_expressions(lambda value: self._translate(asked.express(value)))
 
 
 @remember(_KEPT)

@@ -84,10 +84,6 @@ def _say_how(release: Release) -> Iterator[str]:
     yield from (f"- {word}: {told[key]}" for key, word in words.items() if key in told)
 
 
-def _say_column(attribute: Attribute) -> str:
-    return f"| {_cell(attribute.name)} | {attribute.sort} | {_cell(_say_values(attribute))} |"
-
-
 def _say_files(release: Release) -> Iterator[str]:
     yield f"- `data.parquet` and `data.csv`: the table, {release.table.num_rows:,} rows."
     for field in release.table.schema:

@@ -16,7 +16,6 @@ from adomnia.privacy.expressions import Column, call, conjuncts, map_columns, qu
 from adomnia.privacy.keys import Bucket, Key, key_cells, key_values
 from adomnia.privacy.kinds import Quantity, Text
 from adomnia.privacy.relations import Named, Private, Select, Where
-from adomnia.privacy.scans import NonNull, People, Rows, Total
 from adomnia.releases.bins import find_cut
 from adomnia.releases.levels import Levels, as_numbers, is_true
 from adomnia.work import spend
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from adomnia.privacy.expressions import Expression
-    from adomnia.privacy.queries import Aggregate
+    from adomnia.privacy.queries import Query
     from adomnia.privacy.relations import Relation
     from adomnia.releases.tables import AttributeTable
     from adomnia.statistics.contract import Floats
@@ -110,22 +109,19 @@ class Selector:
             inside = inside & np.asarray(spread(own, holds, attributes), dtype=np.bool_)
         return CellGroups(attributes, np.where(inside, places, -1), sizes)
 
-    def weigh(self, relation: Relation, aggregate: Aggregate, name: str) -> Weights:
-        """What a row counts for in an aggregate; that it is in the relation is not part of it."""
-        _, express = flatten(relation)
-        match aggregate:
-            case Rows():
-                return Weights((), np.ones(()))
-            case People(person=None) if relation.rows_per_person == 1:
-                return Weights((), np.ones(()))
-            case NonNull(value=value):
-                ((attributes, holds),) = self._mark([call("not", call("is null", express(value)))])
-                return Weights(attributes, holds.astype(np.float64))
-            case Total(value=value, domain=domain):
-                return self._weigh_values(express(value), domain, name)
-        fix = f"ask for COUNT, SUM or AVG of rows, or {_ELSEWHERE}"
-        name = "COUNT(DISTINCT ...)" if aggregate.different else name
-        raise Refusal(name, "does not follow from the counts of a release", fix, code="release_aggregate")
+    def weigh(self, query: Query, name: str) -> Weights:
+        """What a row counts for in a query; that it is in the relation is not part of it."""
+        _, express = flatten(query.relation)
+        if query.additive is None:
+            fix = f"ask for COUNT, SUM or AVG of rows, or {_ELSEWHERE}"
+            name = "COUNT(DISTINCT ...)" if query.aggregate.different else name
+            raise Refusal(name, "does not follow from the counts of a release", fix, code="release_aggregate")
+        if query.additive.adds_up:
+            return self._weigh_values(express(query.total.value), query.total.domain, name)
+        if query.additive.counted is None:
+            return Weights((), np.ones(()))
+        ((attributes, holds),) = self._mark([call("not", call("is null", express(query.additive.counted)))])
+        return Weights(attributes, holds.astype(np.float64))
 
     def name_attributes(self, attributes: Sequence[int]) -> list[str]:
         """What the table calls some attributes."""

@@ -20,7 +20,7 @@ from adomnia.privacy.keys import Bucket
 from adomnia.privacy.kinds import Identity
 from adomnia.privacy.queries import CLIPPED_PARTS, MOST_CLIPPED, Aggregate, Clip, Query
 from adomnia.privacy.relations import OwnValue, PerPerson, Select, Selected, Where
-from adomnia.privacy.scans import NonNull, Rows, Total
+from adomnia.privacy.scans import Rows, Total
 from adomnia.statistics.contract import Estimate, Measure, Measured, Result, Round, Statistic, Steps
 from adomnia.statistics.located import Located, value_of, with_cells
 from adomnia.statistics.one_round import Wrapper
@@ -175,12 +175,7 @@ def _with_method(result: Result, note: Note | None) -> Result:
 
 def _by_rows(aggregate: Aggregate) -> bool:
     """By the query alone: what two statistics need is then shortened alike in both, and paid once."""
-    match aggregate:
-        case Total(centre=centre):
-            return centre != 0
-        case NonNull(value=value):
-            return isinstance(value.kind, Identity)
-    return False
+    return aggregate.centred or (aggregate.counted is not None and isinstance(aggregate.counted.kind, Identity))
 
 
 def _in_units(measured: Measured) -> Measured:
@@ -233,8 +228,8 @@ def _contributions(profile: Measured) -> Contributions:
 
 
 def _in_words(way: _Way, bound: int) -> str:
-    if isinstance(way.aggregate, Total):
-        return f"a sum of {float(bound * way.aggregate.domain.step):,.4g}"
+    if way.aggregate.adds_up:
+        return f"a sum of {float(bound * way.aggregate.step):,.4g}"
     return f"{bound:,} {'row' if bound == 1 else 'rows'}"
 
 
@@ -264,13 +259,11 @@ def _entries(query: Query, domain: Numbers) -> PerPerson:
     """What each person has in each cell."""
     keyed = enumerate(query.value_keys)
     selected = [Selected(f"k{place}", value_of(key), not isinstance(key, Bucket)) for place, key in keyed]
-    keys, aggregate = len(selected), query.aggregate
-    if isinstance(aggregate, NonNull | Total):
-        selected.append(Selected("x", aggregate.value))
+    keys, aggregate = len(selected), query.additive
+    assert aggregate is not None  # noqa: S101 - nothing else is shortened
+    selected += [Selected("x", each) for each in aggregate.expressions]
     select = Select(with_cells(query), tuple(selected))
-    if isinstance(aggregate, NonNull | Total):
-        aggregate = replace(aggregate, value=select.columns[-1])
-    assert isinstance(aggregate, Rows | NonNull | Total)  # noqa: S101 - nothing else is shortened
+    aggregate = aggregate.map_expressions(lambda _: select.columns[-1])
     outputs = tuple(Selected(column.name, column) for column in select.columns[:keys])
     return PerPerson(select, outputs, (OwnValue("v", aggregate, domain),))
 

@@ -39,16 +39,16 @@ class Correlation(OneRound):
 
     @cached_property
     def queries(self) -> tuple[Query, ...]:
-        return query_moments(self.query, self._moments)
+        return tuple(self._moments.values())
 
     @cached_property
-    def _moments(self) -> dict[str, Aggregate]:
+    def _moments(self) -> dict[str, Query]:
         first, second = pair_of(self.query, self.other, "Correlation")
         squares = {
             "xx": where_both(multiply_totals(first, first), second),
             "yy": where_both(multiply_totals(second, second), first),
         }
-        return products_of(first, second) | squares
+        return query_moments(self.query, products_of(first, second) | squares)
 
     def map_queries(self, change: Callable[[Query], Query]) -> Self:
         return replace(self, query=change(self.query), other=change_other(self.query, self.other, change))

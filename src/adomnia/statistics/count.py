@@ -8,7 +8,7 @@ from typing import ClassVar
 from adomnia.privacy.expressions import Expression, call
 from adomnia.privacy.keys import Bucket
 from adomnia.privacy.queries import Query
-from adomnia.privacy.scans import NonNull, Rows
+from adomnia.privacy.scans import Rows
 from adomnia.statistics.contract import Estimate, Measured
 from adomnia.statistics.linear import linear
 from adomnia.statistics.one_round import OneRound, in_steps
@@ -39,7 +39,7 @@ class Count(OneRound):
     def estimate(self, *measured: Measured) -> Estimate:
         (counted,) = measured
         present = with_value(counted, self.parted)
-        if self.parted is None or isinstance(self.query.aggregate, NonNull):
+        if self.parted is None or self.query.aggregate.counted is not None:
             return replace(in_steps(present, Fraction(1), "noisy count"), unsigned=True)
         both = ((present, Fraction(1)), (without_value(counted), Fraction(1)))
         return replace(linear(both, "noisy count of rows with a value + of rows without"), unsigned=True)
@@ -53,7 +53,7 @@ def part_query(query: Query, value: Expression | None) -> Query:
     if value is None:
         return query
     missing = call("is null", value)
-    aggregate = Rows() if isinstance(query.aggregate, NonNull) else query.aggregate
+    aggregate = query.aggregate if query.aggregate.counted is None else Rows()
     return replace(query, keys=(*query.keys, Bucket(missing, None, missing, _SHOWN)), aggregate=aggregate)
 
 

@@ -52,13 +52,17 @@ class Covariance(OneRound):
 
     @cached_property
     def queries(self) -> tuple[Query, ...]:
+        return tuple(self._moments.values())
+
+    @property
+    def _moments(self) -> dict[str, Query]:
         return query_moments(self.query, products_of(*pair_of(self.query, self.other, "Covariance")))
 
     def map_queries(self, change: Callable[[Query], Query]) -> Self:
         return replace(self, query=change(self.query), other=change_other(self.query, self.other, change))
 
     def estimate(self, *measured: Measured) -> Estimate:
-        return self.from_moments(Moments.of(products_of(*pair_of(self.query, self.other, "Covariance")), measured))
+        return self.from_moments(Moments.of(self._moments, measured))
 
     def from_moments(self, moments: NoisyMoments) -> Estimate:
         """The covariance of x and y, however their moments were measured."""
@@ -81,9 +85,7 @@ def pair_of(query: Query, other: Total, owner: str) -> tuple[Total, Total]:
 
 def change_other(query: Query, other: Total, change: Callable[[Query], Query]) -> Total:
     """The second sum after a change that is made to queries over the same rows."""
-    changed = change(replace(query, aggregate=other)).aggregate
-    assert isinstance(changed, Total)  # noqa: S101 - a change keeps what is aggregated
-    return changed
+    return change(replace(query, aggregate=other)).total
 
 
 def products_of(first: Total, second: Total) -> dict[str, Aggregate]:

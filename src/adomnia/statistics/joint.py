@@ -14,7 +14,7 @@ from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.keys import Key
 from adomnia.privacy.queries import Aggregate, Query
 from adomnia.privacy.relations import Relation
-from adomnia.privacy.scans import NonNull, Rows, Total
+from adomnia.privacy.scans import Rows, Total
 from adomnia.statistics.bernstein import BernsteinSums, bernstein_vector
 from adomnia.statistics.contract import Bounds, Derivation, Estimate, Floats, Measured, Statistic
 from adomnia.statistics.correlation import Correlation
@@ -173,20 +173,19 @@ class _Values:
 def _values_of(statistic: Inner, beside: list[Statistic]) -> _Values | None:
     """What it is about, if that can be measured jointly: of a count of values, what else is about them."""
     query = statistic.query
-    match statistic, query.aggregate:
-        case Correlation(), _ if prod(query.shape) > _MOST_WIDE:
+    match statistic:
+        case Correlation() if prod(query.shape) > _MOST_WIDE:
             return None
-        case Covariance() | Correlation(), Total() as first:
+        case Covariance() | Correlation():
             # Whichever is named first: both orders are one measurement.
-            return _Values(query.relation, query.value_keys, tuple(sorted((first, statistic.other), key=repr)))
-        case ((Mean() | Sum() | Variance()), Total() as total):
-            return _Values(query.relation, query.value_keys, (total,))
-        case Count(), NonNull(value=value):
+            totals = tuple(sorted((query.total, statistic.other), key=repr))
+        case Mean() | Sum() | Variance():
+            totals = (query.total,)
+        case Count():
             others = (each.query for each in beside if isinstance(each, Mean | Sum | Variance))
-            totals = (each.aggregate for each in others if (each.relation, each.keys) == (query.relation, query.keys))
-            found = [total for total in totals if isinstance(total, Total) and total.value == value]
-            return _Values(query.relation, query.value_keys, (found[0],)) if found else None
-    return None
+            alike = (each.total for each in others if (each.relation, each.keys) == (query.relation, query.keys))
+            totals = tuple(total for total in alike if total.value == query.aggregate.counted)[:1]
+    return _Values(query.relation, query.value_keys, totals) if totals else None
 
 
 def _rows_beside(values: _Values, listed: list[Statistic], joint: Mapping[Statistic, Statistic]) -> list[Inner]:

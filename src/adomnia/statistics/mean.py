@@ -12,7 +12,6 @@ from adomnia.distributions.ratios import ratio_bounds
 from adomnia.privacy.expressions import Expression
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
-from adomnia.privacy.scans import Total
 from adomnia.statistics.contract import Bounds, Derivation, Estimate, Floats, Measured
 from adomnia.statistics.count import part_query, with_value
 from adomnia.statistics.one_round import OneRound
@@ -49,8 +48,7 @@ class Mean(OneRound):
 
 def mean_of(query: Query, distances: Measured, count: Measured) -> Estimate:
     """The mean from the noisy sum of distances that a query asks for, and the noisy number of values."""
-    total = query.aggregate
-    assert isinstance(total, Total)  # noqa: S101 - a sum, as its callers made it
+    total = query.total
     domain, centre = total.domain, total.centre
     reach = (domain.grid_lower - centre, domain.grid_upper - centre)
 

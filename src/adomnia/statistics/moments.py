@@ -52,9 +52,9 @@ def width(total: Total) -> float:
     return float(total.domain.upper - total.domain.lower)
 
 
-def query_moments(query: Query, moments: Mapping[str, Aggregate]) -> tuple[Query, ...]:
+def query_moments(query: Query, moments: Mapping[str, Aggregate]) -> dict[str, Query]:
     """One query for each moment, all over the same rows."""
-    return tuple(replace(query, aggregate=aggregate) for aggregate in moments.values())
+    return {name: replace(query, aggregate=aggregate) for name, aggregate in moments.items()}
 
 
 class NoisyMoments(Protocol):
@@ -91,11 +91,11 @@ class NoisyMoments(Protocol):
 class Moments:
     """What was asked of the rows of every cell and what was measured, by name."""
 
-    asked: Mapping[str, Aggregate]
+    asked: Mapping[str, Query]
     answers: Mapping[str, Measured]
 
     @classmethod
-    def of(cls, asked: Mapping[str, Aggregate], measured: Sequence[Measured]) -> Self:
+    def of(cls, asked: Mapping[str, Query], measured: Sequence[Measured]) -> Self:
         """With the answers to their queries, in their order."""
         return cls(asked, dict(zip(asked, measured, strict=True)))
 
@@ -150,9 +150,7 @@ class Moments:
         return np.clip(_floats(self.answers[name]) * float(total.domain.step) / rows, *_around(total))
 
     def _total(self, name: str) -> Total:
-        total = self.asked[name]
-        assert isinstance(total, Total)  # noqa: S101 - all but the rows are
-        return total
+        return self.asked[name].total
 
 
 def _floats(measured: Measured) -> Floats:

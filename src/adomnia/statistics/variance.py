@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.distributions.quotients import Quotient
-from adomnia.privacy.queries import Aggregate, Query
+from adomnia.privacy.queries import Query
 from adomnia.privacy.scans import NonNull
 from adomnia.statistics.contract import Bounds, Derivation, Estimate, Floats, Measured
 from adomnia.statistics.moments import (
@@ -47,13 +47,14 @@ class Variance(OneRound):
 
     @cached_property
     def queries(self) -> tuple[Query, ...]:
-        return query_moments(self.query, self._moments)
+        return tuple(self._moments.values())
 
     @property
-    def _moments(self) -> dict[str, Aggregate]:
+    def _moments(self) -> dict[str, Query]:
         total = plain_total(self.query, "Variance")
         # The first two are what a mean measures of the same values.
-        return {"x": centre_total(total), ROWS: NonNull(total.value), "xx": multiply_totals(total, total)}
+        moments = {"x": centre_total(total), ROWS: NonNull(total.value), "xx": multiply_totals(total, total)}
+        return query_moments(self.query, moments)
 
     def estimate(self, *measured: Measured) -> Estimate:
         return self.from_moments(Moments.of(self._moments, measured))

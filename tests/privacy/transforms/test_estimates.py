@@ -219,3 +219,8 @@ def test_one_block_moves_the_result_by_at_most_the_sensitivity(kind):
     assert (moved**2).sum(-1).max() <= limit.l2_squared
     assert moved.max() <= limit.linf
     assert moved.sum(-1).max() >= limit.l1 - 2
+
+
+def test_results_are_on_the_grids_of_the_parameters():
+    estimates = moments((0, 1), (-3, 4))
+    assert estimates.grids == (Numbers(0, 1, 1), Numbers(-3, 4, 1))

@@ -213,10 +213,10 @@ class Mle(SeveralRounds):
 
     def _function(self) -> SumsOfBlocks | BinsOfBlocks:
         """What makes estimates to be located of the sums of a block."""
-        if isinstance(self.sums, Vector):
-            return SumsOfBlocks(self.family, tuple(each.domain for each in self.sums.variables), located=True)
-        edges = bins_of(self.column, self.law).edges
-        return BinsOfBlocks(self.family, edges[0], edges[-1], located=True)
+        if isinstance(self.sums, Variable):
+            edges = bins_of(self.column, self.law).edges
+            return BinsOfBlocks(self.family, edges[0], edges[-1], located=True)
+        return SumsOfBlocks(self.family, self.sums.grids, located=True)
 
     def _choose(self, bins: Measured, people: float, blocks: int, price: Price) -> ChosenGrids:
         """The intervals around where blocks lie, and the number of blocks: all of it after the noise."""

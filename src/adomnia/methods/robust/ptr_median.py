@@ -29,7 +29,6 @@ from adomnia.methods.parts.robust.proposals import (
 from adomnia.methods.robust.ptr_iqr import GIVEN_A_REPLY, ReleasedScale, find_scale
 from adomnia.methods.simulation import SUPPOSED_ROWS, drive
 from adomnia.privacy.events import Price
-from adomnia.privacy.scans import Proposal
 from adomnia.statistics.contract import Bounds, Estimate, Measure, ResultTable, Round, Steps
 
 _SCALE = Fraction(2, 5)  # of what the number of rows leaves: the scale, where it has to be asked for
@@ -123,8 +122,7 @@ def _stay(found: ProposalReply) -> Routine[ProposalReply]:
 
 def _widen(measure: Measure, times: int) -> Measure:
     """The same proposal with a wider bound."""
-    proposal = measure.query.aggregate
-    assert isinstance(proposal, Proposal)  # noqa: S101 - the last that is asked for
+    proposal = measure.query.proposal
     wider = replace(proposal, bound=max(1, min(proposal.bound * times, proposal.values - 1)))
     return replace(measure, query=replace(measure.query, aggregate=wider))
 

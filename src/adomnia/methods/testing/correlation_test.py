@@ -36,7 +36,6 @@ from adomnia.privacy.domains import Numbers
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.privacy.scans import Total
-from adomnia.privacy.vectors import Vector
 from adomnia.statistics.bernstein import bernstein_vector
 from adomnia.statistics.contract import Bounds, Floats, Measured, ResultTable
 
@@ -235,9 +234,7 @@ def _coarsen(domain: Numbers) -> Numbers:
 
 def _whole(query: Query) -> float:
     """What the nine sums of a row add up to."""
-    if not isinstance(query.aggregate, Vector):
-        raise TypeError(f"CorrelationTest query must be of a vector, got {type(query.aggregate).__name__}.")
-    return float(np.prod([max(1, each.domain.width) ** 2 for each in query.aggregate.variables]))
+    return float(np.prod([max(1, each.width) ** 2 for each in query.aggregate.grids]))
 
 
 def build(frame: Frame, arguments: Arguments) -> CorrelationTest:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import ClassVar, TypeAlias
 
+from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Expression
 from adomnia.privacy.keys import AnyKey
 from adomnia.privacy.scans import Exact, Form, Integers, Scan
@@ -25,6 +26,9 @@ class Transform(ABC):
     different: ClassVar[bool] = False
     clips: ClassVar[bool] = False
     adds_up: ClassVar[bool] = False
+    counted: ClassVar[None] = None
+    centred: ClassVar[bool] = False
+    usual_move: ClassVar[None] = None
     by_block: ClassVar[bool] = False  # whether a person is in one block of the scan, whose cell may become any other
     recurs: ClassVar[bool] = False  # whether later rounds compute others from the same scans
 
@@ -56,6 +60,11 @@ class Transform(ABC):
     @property
     def expressions(self) -> tuple[Expression, ...]:
         """What its scans look at in a row."""
+        return ()
+
+    @property
+    def grids(self) -> tuple[Numbers, ...]:
+        """The numbers that its results are made of."""
         return ()
 
     @property

@@ -74,6 +74,10 @@ class BlockEstimates(Transform):
     def expressions(self) -> tuple[Expression, ...]:
         return self.sums.expressions if isinstance(self.sums, Vector) else (self.sums.value,)
 
+    @property
+    def grids(self) -> tuple[Numbers, ...]:
+        return self.domains
+
     def largest(self, rows: int) -> int:
         return rows * (self.sums.magnitude if isinstance(self.sums, Vector) else 1)
 

@@ -38,6 +38,7 @@ from adomnia.privacy.scans import (
     OwnMedian,
     OwnSpread,
     Rows,
+    Scan,
     Total,
 )
 from adomnia.sql.reading.refusals import refusal, render_node
@@ -85,10 +86,7 @@ class OwnValues:
     def arguments(self) -> Iterator[Expression]:
         """The expressions that are aggregated."""
         for output in self.outputs:
-            if not isinstance(output.aggregate, Rows):
-                yield output.aggregate.value
-            if isinstance(output.aggregate, OwnChoice):
-                yield output.aggregate.by
+            yield from output.aggregate.expressions
 
     def group(self, keys: tuple[Selected, ...] = ()) -> PerPerson | PerBlock | PublicGroups:
         """One row for each person, and further keys if any, or for each block; of public rows, one for each of keys."""
@@ -179,37 +177,23 @@ class OwnValues:
 
     def _refuse_unbounded(self, node: exp.Expr, aggregate: Own) -> None:
         """Refuse counts and sums of a block without a CLAMP; all others are within the bounds of their values."""
-        counted = isinstance(aggregate, Rows | NonNull | DistinctValues | Total)
-        if counted and not _is_bounded(node):
+        if isinstance(aggregate, Scan) and not _is_bounded(node):
             why = "has no bounds, because nobody knows how many rows a block has"
             raise refusal("blocks", node, why, f"bound it: CLAMP({render_node(node)}, lower, upper), or ask for an AVG")
 
     def _bounds(self, node: exp.Expr, aggregate: Own) -> Numbers | None:
         """The analyst's own bounds, else those that follow from the declared cap and the bounds of the value."""
-        if (
-            isinstance(aggregate, Rows | NonNull | DistinctValues | Total)
-            and (wanted := _clamp_bounds(node)) is not None
-        ):
+        if isinstance(aggregate, Scan) and (wanted := _clamp_bounds(node)) is not None:
             with suppress(ValueError):  # bounds that leave nothing between them are refused by CLAMP itself
-                return Numbers(*wanted, aggregate.domain.step if isinstance(aggregate, Total) else 1)
+                return Numbers(*wanted, aggregate.step)
         if self.blocks is not None:
             self._refuse_unbounded(node, aggregate)
             return None
-        rows = self.relation.rows_per_person
-        match aggregate:
-            case Rows():
-                return Numbers.integers(1, rows)
-            case NonNull() | DistinctValues():
-                return Numbers.integers(0, rows)
-            case Total(domain=domain):
-                low, high = domain.grid_lower, domain.grid_upper
-                try:
-                    lower, upper = min(low, rows * low) * domain.step, max(high, rows * high) * domain.step
-                    return Numbers(lower, upper, domain.step)
-                except ValueError:
-                    why = "can be too large to add up exactly"
-                    raise refusal("scale_out_of_range", node, why, "multiply by smaller constants") from None
-        return None
+        try:
+            return aggregate.own_domain(self.relation.rows_per_person)
+        except ValueError:
+            why = "can be too large to add up exactly"
+            raise refusal("scale_out_of_range", node, why, "multiply by smaller constants") from None
 
 
 def _is_bounded(node: exp.Expr) -> bool:

@@ -16,7 +16,7 @@ from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import call
 from adomnia.privacy.keys import Key
 from adomnia.privacy.queries import Query
-from adomnia.privacy.scans import NonNull, Rows, Total
+from adomnia.privacy.scans import Rows, Total
 from adomnia.sql.reading.refusals import refusal
 from adomnia.sql.values.aggregates import AGGREGATES
 from adomnia.statistics.contract import Statistic
@@ -128,13 +128,13 @@ def _split_factor(term: Term) -> tuple[Fraction, Term]:
 
 
 def _share_of(counted: Term, many: Term) -> PopulationShare | None:
-    match counted, many:
-        case Count(query=Query(aggregate=NonNull(value=value)) as query), Count(query=Query(aggregate=Rows()) as rows):
-            if query.relation != rows.relation or query.keys != rows.keys:
-                return None
-            there = call("boolean as number", call("not", call("is null", value)))
-            return PopulationShare(replace(query, aggregate=Total(there, Numbers.integers(0, 1))))
-    return None
+    if not isinstance(counted, Count) or not isinstance(many, Count):
+        return None
+    query, value = counted.query, counted.query.aggregate.counted
+    if value is None or replace(query, aggregate=Rows()) != many.query:
+        return None
+    there = call("boolean as number", call("not", call("is null", value)))
+    return PopulationShare(replace(query, aggregate=Total(there, Numbers.integers(0, 1))))
 
 
 def _refusal_of(statistic: Statistic, select: exp.Select) -> Refusal:
