@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "sql-reference.md").read_text()
 SOURCES = "\n".join(
     path.read_text()
-    for part in ("sql/**", "pricing/**", "plans/**", "curator/**", "asking/**", "session/**", "work.py")
+    for part in ("sql/**", "pricing/**", "plans/**", "curator/**", "asking/**", "session/**", "work.py", "errors.py")
     for path in (ROOT / "src" / "adomnia").glob(part if part.endswith(".py") else f"{part}/*.py")
 )
 BLOCKS = re.findall(r"^```sql\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)

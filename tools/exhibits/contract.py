@@ -97,7 +97,7 @@ class Exhibit:
 @contextmanager
 def protect_people(seed: str, values: Mapping[str, np.ndarray], **declared: Any) -> Iterator[OwnSession]:  # noqa: ANN401
     """A session of `adomnia.protect` whose noise follows from a seed, as only tests and this gallery may have it."""
-    with mock.patch("adomnia.session.own_session.SystemBits", return_value=SeededBits(seed)):
+    with mock.patch("adomnia.session.own_tables.SystemBits", return_value=SeededBits(seed)):
         session = adomnia.protect(pd.DataFrame(values), unit="row", **declared)
     with session:
         yield session

@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from adomnia.distributions.projections import project_shares
 from adomnia.mechanisms.laplace import DiscreteLaplace
-from adomnia.methods.parts.densities.shares import project
 from adomnia.noise import discrete_laplace
 from adomnia.privacy.events import Pure
 from exhibits.contract import Exhibit, Page, Results, Row, Simulation, tabulate
@@ -55,7 +55,7 @@ def run(case: str, repetitions: int) -> dict[str, float]:
         noise = discrete_laplace(scale, (bins,), bits)
         other = discrete_laplace(2 * scale, (bins,), bits)
         noisy = (counts + noise).astype(float)
-        held = (counts / people, noisy / people, (counts + other) / people, project(noisy, np.ones(bins)) / noisy.sum())
+        held = (counts / people, noisy / people, (counts + other) / people, project_shares(noisy))
         errors.append([_measure(each, shares) for each in held])
     means = np.mean(errors, axis=0)
     return dict(zip(("exact", "ours", "replaced", "projected"), map(float, means), strict=True))

@@ -21,6 +21,7 @@ from adomnia.privacy.scans import Form
 from adomnia.privacy.sensitivity import Sensitivity
 
 _SUMMED_DEVIATION = 2048
+_LEAST_VARIANCE = 1e-100  # of next to no noise: whoever weighs by it divides by it
 _LISTED_DEVIATION = 8  # from here on its cumulants are those of the normal distribution, as far as doubles can tell
 
 
@@ -101,7 +102,7 @@ class DiscreteGaussian:
             return Cumulants(float(self.variance), 0.0)
         places = np.arange(1, 2 + int(10 * self._deviation), dtype=np.float64)
         chances = 2 * np.exp(self.log_probability(places))
-        variance = float(places**2 @ chances)
+        variance = max(float(places**2 @ chances), _LEAST_VARIANCE)
         return Cumulants(variance, float(places**4 @ chances) - 3 * variance**2)
 
     @property
