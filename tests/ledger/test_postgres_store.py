@@ -134,7 +134,7 @@ def cut_at_commit(monkeypatch, proxy, how, number=1):
             left.pop()
             proxy.cut(how)
 
-    monkeypatch.setattr(postgres_store, "reach", reach)
+    monkeypatch.setattr(postgres_store, "failpoint", reach)
 
 
 @pytest.mark.parametrize("how", ["lose_request", "lose_reply"])

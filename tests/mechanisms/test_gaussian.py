@@ -197,3 +197,7 @@ def test_scalar_targets_beyond_any_use_are_refused(epsilon, delta):
 def test_exact_tails_refuse_noise_too_wide_to_sum():
     with pytest.raises(ValueError, match=r"^exact_delta variance must be .*, got"):
         DiscreteGaussian(10**9).scalar_event(1, 1)
+
+
+def test_noise_that_is_next_to_none_has_a_variance_all_the_same():
+    assert 0 < DiscreteGaussian(Fraction(1, 100_000)).cumulants.variance < 1e-50

@@ -126,12 +126,12 @@ class Query:
             raise ValueError("Query keys must be of values here, got blocks.")
         return found
 
-    @property
+    @cached_property
     def result_shape(self) -> tuple[int, ...]:
         """The shape of what is measured: of a vector all entries of each cell, of others their number."""
         return self.aggregate.result_shape(self.shape)
 
-    @property
+    @cached_property
     def columns(self) -> int:
         """How many columns of a statement it takes: one for each entry of a vector."""
         return self.aggregate.columns if isinstance(self.aggregate, Scan) else 1
@@ -149,17 +149,17 @@ class Query:
             return spread(*exact)
         return self.aggregate.apply(exact, self.largest)
 
-    @property
+    @cached_property
     def by_block(self) -> bool:
         """Whether it is computed block by block of people, from rows of which a person may have any number."""
         return isinstance(self.aggregate, Transform) and self.aggregate.by_block
 
-    @property
+    @cached_property
     def recurs(self) -> bool:
         """Whether later rounds ask others that are computed from the same inner ones."""
         return isinstance(self.aggregate, Transform) and self.aggregate.recurs
 
-    @property
+    @cached_property
     def form(self) -> Form:
         """What its exact answer is, and so what a mechanism has to know about it before it may open it."""
         return "keys" if self.aggregate.form == "cells" and any(map(is_unknown, self.keys)) else self.aggregate.form
