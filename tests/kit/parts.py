@@ -12,7 +12,7 @@ _PREFIX = f"{TESTS}/"
 # The trusted core has two: with coverage what it is judged by, and without it what searches among many examples.
 CORE, SEARCHES = "core", "searches"
 # Of the tests of sessions these run branches of the core that its own do not.
-_ASKING = ("notebook", "own_session", "policies", "protect", "session", "sharing")
+_ASKING = ("block_programs", "notebook", "own_session", "policies", "protect", "session", "sharing")
 
 # Files and folders below `tests`; of two names that fit a file the longer one decides.
 NAMED = {

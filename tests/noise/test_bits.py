@@ -237,7 +237,7 @@ def test_noise_never_falls_back_to_bits_of_its_own():
         assert inspect.signature(draw).parameters["bits"].default is inspect.Parameter.empty
 
 
-@pytest.mark.parametrize("module", ["bits", "choice", "discrete", "sampler"])
+@pytest.mark.parametrize("module", ["bits", "choice", "discrete"])
 def test_no_other_generator_is_imported(module):
     source = inspect.getsource(getattr(adomnia.noise, module))
     for other in ("import random", "np.random", "numpy.random", "import secrets", "from random"):

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from adomnia.console.answers.notes import count_things, find_held, list_things
+from adomnia.console.answers.notes import count_caveats, find_held, list_caveats
 from adomnia.console.answers.table import build_table
 from adomnia.messages.notes import Note
 from adomnia.plans.drafts import Cap
@@ -13,7 +13,7 @@ FULL = (0.0, 50.0, 100.0)
 def things(*ends, keys=(), about="data", **facts):
     column = measured("m", *ends, limits=(0.0, 100.0), about=about)
     answer = make_answer(*([key("k", *keys)] if keys else ()), column, **facts)
-    return list_things(answer, build_table(answer))
+    return list_caveats(answer, build_table(answer))
 
 
 def test_rows_that_say_nothing_come_first():
@@ -48,10 +48,10 @@ def test_caps_and_notes_are_told():
     told = things((1, 2, 3), caps=(Cap("visits", 10),), notes=(Note("Rows whose city is missing are in no group."),))
     assert [each.lead for each in told] == ["The interval is about the noise.", "Not all rows may count.", ""]
     assert "at most 10 rows of a person count" in told[1].says
-    assert count_things(told) == "Three things to know"
-    assert count_things(told[:1]) == "One thing to know"
+    assert count_caveats(told) == "Three things to know"
+    assert count_caveats(told[:1]) == "One thing to know"
 
 
 def test_of_public_rows_there_is_nothing_to_know():
     answer = make_answer(key("city", "Oslo"), receipt=None)
-    assert list_things(answer, build_table(answer)) == ()
+    assert list_caveats(answer, build_table(answer)) == ()

@@ -27,17 +27,17 @@ class Caveat:
     says: str
 
 
-def list_things(answer: Answer, table: AnswerTable) -> tuple[Caveat, ...]:
+def list_caveats(answer: Answer, table: AnswerTable) -> tuple[Caveat, ...]:
     """All there is to know, what changes the reading most first."""
     if answer.receipt is None and not answer.notes:
         return ()
     return (*_tell_silent(table), *_tell_intervals(answer), *_tell_caps(answer), *_tell_notes(answer))
 
 
-def count_things(things: Sequence[Caveat]) -> str:
+def count_caveats(things: Sequence[Caveat]) -> str:
     """The title above them.
 
-    >>> count_things([Thing("", "")] * 2)
+    >>> count_caveats([Caveat("", "")] * 2)
     'Two things to know'
     """
     number = _NUMBERS[len(things)] if len(things) < len(_NUMBERS) else f"{len(things)}"

@@ -9,7 +9,7 @@ from adomnia.console.answers.bill import Bill, ReceiptView, build_receipt, show_
 from adomnia.console.answers.digits import show_sure
 from adomnia.console.answers.drawing import STYLES, Chart, describe_chart
 from adomnia.console.answers.exports import FORMS
-from adomnia.console.answers.notes import count_things, find_held, list_things
+from adomnia.console.answers.notes import count_caveats, find_held, list_caveats
 from adomnia.console.answers.reading import OFFERED, ROWS_A_PAGE, AnswerReading, hold_together
 from adomnia.console.answers.table import build_table
 from adomnia.console.prices import show_cost
@@ -106,7 +106,7 @@ def build_answer_view(
     shown = hold_together(answer) if reading.simultaneous else answer
     tree = answer.tree if isinstance(answer, Explanation) else None
     table = None if tree is not None else build_table(shown, reading.start)
-    things = () if table is None else list_things(answer, table)
+    things = () if table is None else list_caveats(answer, table)
     view = AnswerView(
         sql=sql,
         tag=_choose_tag(answer, made_up, reading),
@@ -115,7 +115,7 @@ def build_answer_view(
         intervals=_describe_intervals(answer, reading),
         all_groups=_returns_all_groups(answer),
         things=things,
-        things_title=count_things(things),
+        things_title=count_caveats(things),
         bill=None if tree is None else show_tree(tree),
         free=answer.receipt is None and not made_up and not answer.notes,
     )

@@ -41,7 +41,7 @@ class NullDistribution:
     """Draws of a statistic under the null hypothesis.
 
     >>> import numpy as np
-    >>> NullLaw(np.arange(-9.0, 10.0)).p_value(8.0, "greater")
+    >>> NullDistribution(np.arange(-9.0, 10.0)).p_value(8.0, "greater")
     0.15
     """
 
