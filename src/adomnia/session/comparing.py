@@ -177,9 +177,19 @@ def _ask_release(text: str, release: AskableRelease, confidence: float, said: Ma
 
 
 def _ask_rows(dataset: Dataset, text: str, confidence: float, payment: Mapping[str, Any]) -> Answer:
-    named = cast("Payment", payment), None, True, True, False
+    inquiry = Inquiry(
+        Asker(dataset, OWNER),
+        text,
+        confidence,
+        cast("Payment", payment),
+        request_id=None,
+        replay=True,
+        allow_uninformative=True,
+        from_release=False,
+        watch=ProgressLine,
+    )
     with refuse_in_python(), limit():
-        return build_answers(ask(Inquiry(Asker(dataset, OWNER), text, confidence, *named, ProgressLine)))[0]
+        return build_answers(ask(inquiry))[0]
 
 
 def _protect_rows(release: AskableRelease) -> OwnTables:

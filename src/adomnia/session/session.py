@@ -77,9 +77,19 @@ class LocalSession(DerivedSession):
         check_names(payment)
         if isinstance(text, str) and is_explain(text):
             return self.explain(text, confidence=confidence, **payment)
-        named = (confidence, payment, request_id, replay, allow_uninformative, self.from_release)
+        inquiry = Inquiry(
+            self._asker,
+            text,
+            confidence,
+            payment,
+            request_id=request_id,
+            replay=replay,
+            allow_uninformative=allow_uninformative,
+            from_release=self.from_release,
+            watch=ProgressLine,
+        )
         with limit():
-            return build_answers(ask(Inquiry(self._asker, text, *named, ProgressLine)))[0]
+            return build_answers(ask(inquiry))[0]
 
     def batch(
         self,
