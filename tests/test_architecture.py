@@ -131,7 +131,6 @@ CONSOLE_CALLS = {
     "adomnia.figures": "pictures",
     "adomnia.options": "what a question may name",
     "adomnia.work": "steps of what is free",
-    "adomnia.tables": "numbers as text",
     "adomnia.accounting": "what an epsilon means to a person: nothing is admitted by it",
     "adomnia.privacy.amounts": "amounts as text",
     "adomnia.privacy.kinds": "what a column of a catalog holds",
@@ -144,6 +143,8 @@ CONSOLE_CALLS = {
     "adomnia.pricing.bills": "words of a bill",
     "adomnia.pricing.notes": "words of a note",
     "adomnia.pricing.policies": "what the next question costs, which is public",
+    "adomnia.session.cells": "cells of an answer, as every surface shows them",
+    "adomnia.session.digits": "numbers as text",
     "adomnia.session.explanation": "what a session answers EXPLAIN with",
     "adomnia.session.plotting": "the picture of an answer",
 }

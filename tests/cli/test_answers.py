@@ -44,7 +44,7 @@ def test_table_json_and_csv_have_the_same_rows(answer, capsys):
     assert len(rows) == len(records) == len(lines) == 40
     for row, record, line in zip(rows, records, lines, strict=True):
         assert row == {name: str(value) for name, value in record.items()}
-        assert line.split()[:2] == [record["city"], f"{record['n']:,}"]
+        assert line.split()[0] == record["city"]  # numbers are rounded for the eye: tests/contracts/test_surfaces.py
 
 
 def test_made_up_answers_never_say_that_something_was_paid(answer):
@@ -98,7 +98,7 @@ def test_an_unbounded_interval_is_null_empty_or_a_word(hospital, capsys):
         text = "SELECT COUNT(*) / (COUNT(salary) - COUNT(salary)) AS x FROM people"
         answer = opening.open_session(curator, None).sql(text, epsilon=0.5)
     answers.print_csv(answer)
-    assert capsys.readouterr().out == "x,x_lower,x_upper\n0.0,,\n"
+    assert capsys.readouterr().out == "x,x_lower,x_upper\n,,\n"
     answers.print_json(answer)
     no_number = pytest.fail  # what the decoder calls for NaN and Infinity
     rows = json.loads(capsys.readouterr().out, parse_constant=no_number)["rows"]

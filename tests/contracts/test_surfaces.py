@@ -14,16 +14,12 @@ from html import unescape
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote as percent_encoded
 
-import httpx
 import pytest
 from typer.main import get_command
 
 from adomnia.api.encoding import encode_answer
 from adomnia.cli import answers, bills, opening
 from adomnia.cli.app import app
-from adomnia.client.addresses import check_address
-from adomnia.client.connection import Connection
-from adomnia.client.session import RemoteSession
 from adomnia.console.ask.expectations import list_errors
 from adomnia.messages.surfaces import Surface
 from adomnia.messages.texts import show_all
@@ -32,20 +28,24 @@ from adomnia.pricing.bills import noise_in_words
 from adomnia.pricing.findings import needs_delta
 from adomnia.sql.lower import lower
 from kit import hospital
-from kit.house import ADDRESS, DATASET, PASSWORD, opened
+from kit.connected import connect_at_once
+from kit.house import DATASET, PASSWORD, opened
 from kit.methods import PEOPLE, VISITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    import httpx
+
+    from adomnia.client.session import RemoteSession
     from adomnia.pricing.bills import Quote
     from adomnia.session.answer import Answer
     from adomnia.session.explanation import Explanation
     from adomnia.session.session import LocalSession
-    from kit.house import Client, House
+    from kit.house import House
 
 every_method = pytest.mark.parametrize("name", METHODS)
-NAME, TIMEOUT = "bob", 60.0
+NAME = "bob"
 WIDE = '{ type = "number", lower = -1e160, upper = 1e160 }'
 
 
@@ -103,10 +103,7 @@ def tell(session) -> Callable[[str], Told]:
 @pytest.fixture(scope="module")
 def client(house) -> Iterator[RemoteSession]:
     """The client, whose requests go to the app at once."""
-    way = InProcess(house.client)
-    with RemoteSession(
-        Connection(check_address(ADDRESS, insecure=False), house.tokens[NAME], TIMEOUT, way), "hospital", NAME
-    ) as connected:
+    with connect_at_once(house, NAME) as connected:
         yield connected
 
 
@@ -153,19 +150,6 @@ def browse(house) -> Callable[..., httpx.Response]:
         return house.client.request(method, path, headers=cookie, **form)
 
     return send
-
-
-class InProcess(httpx.BaseTransport):
-    """The client's requests, handed to the app without a socket."""
-
-    def __init__(self, app: Client) -> None:
-        self._app = app
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        sent = self._app.request(
-            request.method, request.url.raw_path.decode(), headers=request.headers, content=request.read()
-        )
-        return httpx.Response(sent.status_code, headers=sent.headers, content=sent.content)
 
 
 @every_method

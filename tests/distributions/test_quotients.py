@@ -81,12 +81,15 @@ def test_the_surer_an_interval_is_to_be_the_clearer_its_denominator_must_be():
 
 
 def test_values_stay_within_limits_and_intervals_hold_them():
-    far = quotient(noisy([1e9, -1e9, 5.0, 5.0], s=1), noisy([10_000.0, 10_000.0, 0.0, -10.0], n=1))
+    far = quotient(noisy([1.2e6, -1.2e6, 5.0, 5.0], s=1), noisy([10_000.0, 10_000.0, 0.0, -10.0], n=1))
     assert far.values.tolist() == [100.0, -100.0, 0.0, 0.0]
     lower, upper = far.bounds(0.95, 1)
     assert (lower <= far.values).all()
     assert (far.values <= upper).all()
-    assert (lower[0], upper[1]) == (100.0, -100.0)
+    # What would lie wholly beyond begins at the limit, as wide as it is.
+    assert (upper[0], lower[1]) == (100.0, -100.0)
+    assert lower[0] == -upper[1]
+    assert 90.0 < lower[0] < 99.9
 
 
 def test_gaussian_noise_is_told_by_its_variance():

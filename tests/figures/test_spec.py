@@ -96,7 +96,7 @@ def test_a_row_that_says_nothing_is_grey_and_has_neither_a_number_nor_a_word():
     grey, *others = spec["layer"]
     assert grey["transform"] == [{"filter": "datum.silent0 === true"}]
     assert not any(layer["mark"]["type"] == "text" for layer in others)
-    assert "Grey: says nothing, the interval is all that is possible." in spec["title"]["subtitle"]
+    assert "Grey: uninformative, the interval is all that is possible." in spec["title"]["subtitle"]
     assert len(build_spec(drawable(label("city", CITIES), drawn))["layer"]) == len(others)
 
 

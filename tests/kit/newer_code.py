@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
+import numpy as np
+
 from adomnia.asking import replaying
 from adomnia.methods.parts.describe import cuts
 from adomnia.plans import columns
@@ -18,8 +20,13 @@ if TYPE_CHECKING:
 
 @contextmanager
 def other_rounds() -> Iterator[None]:
-    """Code whose later rounds are others: the fault that this is about."""
-    with patch.object(cuts, "_FAR", 9.0), patch.object(cuts, "_PLACES", (-1.1, -0.3, 0.7, 1.6, 3.1, 6.1)):
+    """Code whose later rounds are others, whatever was drawn before them: the fault that this is about."""
+    before = cuts.Cutting.lay
+
+    def moved(self: cuts.Cutting, *chosen: Any) -> Any:
+        return np.minimum(before(self, *chosen) + 1, self.domain.width + 1)
+
+    with patch.object(cuts.Cutting, "lay", moved):
         yield
 
 

@@ -11,6 +11,7 @@ import json
 import sqlite3
 import sys
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ from adomnia.engines.registry import load_engine
 from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.chain import Head, digest
 from adomnia.methods.registry import METHODS
+from adomnia.plans.columns import ValueColumn
 from adomnia.session import mock
 from adomnia.session.curator import LEDGER, Curator, open_ledger, read_catalog
 from adomnia.wire.answers import answer_record
@@ -154,8 +156,13 @@ def answer_again(curator: Curator, asked: Asked) -> list[Answer]:
 
 
 def describe(answer: Answer) -> Asked:
-    """All that an answer says, but for what depends on the hour."""
+    """All that was released, but for what depends on the hour: numbers too that are not shown any more."""
     record = answer_record(answer)
+    for column, told in zip(answer.columns, record["columns"], strict=True):
+        if isinstance(column, ValueColumn) and told.pop("missing", None):
+            shown = replace(column.estimate, derivation=None, unsigned=False, limits=(0.0, 0.0))
+            (raw,) = answer_record(replace(answer, columns=(replace(column, estimate=shown),)))["columns"]
+            told["values"] = raw["values"]
     return {name: part for name, part in record.items() if name not in {"left", "replayed"}}
 
 

@@ -43,13 +43,19 @@ def stored_by_the_first_version(session, text, price):
     return request, [result.values for result in evaluated.results.values()]
 
 
+def read_released(answer, name):
+    """The numbers that were released of a column, those that are uninformative too."""
+    (column,) = (column for column in answer.columns if column.name == name)
+    return tuple(column.estimate.values.ravel().tolist())
+
+
 @pytest.mark.parametrize("text", TEXTS)
 def test_an_earlier_answer_is_given_again_as_it_was_and_not_found_under_the_question(curator, text):
     alice = curator.session("alice")
     request, told = stored_by_the_first_version(alice, text, 1)
     again = alice.answer(request)
     names = [column.name for column in again.columns if column.name != "sex"]
-    assert {tuple(np.ravel(again[name])) for name in names} == {tuple(np.ravel(values).tolist()) for values in told}
+    assert {read_released(again, name) for name in names} == {tuple(np.ravel(values).tolist()) for values in told}
     fresh = alice.sql(text, epsilon=1)
     assert not fresh.replayed
     assert alice.sql(text, epsilon=1).replayed
@@ -64,7 +70,7 @@ def test_the_same_holds_where_a_policy_sets_the_price(catalog, text):
         alice = curator.session("alice")
         request, told = stored_by_the_first_version(alice, text, None)
         again = alice.answer(request)
-        assert tuple(np.ravel(again["pay"])) in {tuple(np.ravel(values).tolist()) for values in told}
+        assert read_released(again, "pay") in {tuple(np.ravel(values).tolist()) for values in told}
         fresh = alice.sql(text)
         assert not fresh.replayed
         assert alice.answer(fresh.receipt.request_id)["pay"] == fresh["pay"]

@@ -33,7 +33,7 @@ def protected(data=None, **options):
 
 def value(session, asked):
     (result,) = session.sql(f"SELECT {asked} AS x FROM data", epsilon=SURE)["x"]
-    return round(result, 2)
+    return None if result is None else round(result, 2)
 
 
 @pytest.mark.no_cover
@@ -183,7 +183,7 @@ def test_an_empty_table_and_one_without_a_known_person_are_answered():
     for data in (empty, nobody):
         session = protected(data)
         assert [value(session, asked) for asked in ("COUNT(*)", "COUNT(DISTINCT who)")] == [0, 0]
-        assert 0 <= value(session, "AVG(pay)") <= 10
+        assert value(session, "AVG(pay)") is None
 
 
 def test_a_column_that_is_called_like_the_unit_of_rows_is_refused():

@@ -12,6 +12,7 @@ import numpy as np
 
 from adomnia.distributions.combinations import farthest
 from adomnia.distributions.fieller import fieller
+from adomnia.distributions.ratios import hold_within
 from adomnia.mechanisms.contract import Bounds, Floats, Noise
 from adomnia.mechanisms.interval import find_alpha
 
@@ -73,9 +74,8 @@ class Quotient:
     def bounds_where(self, lost: Floats, alpha: float) -> Bounds:
         """The same all at once, where it is known how large the noise of what is needed can be beside it."""
         ends = self._ends(widen(lost, alpha), alpha)
-        lower, upper = (np.where(lost < 1, *each) for each in zip(ends, self.limits, strict=True))
-        values = self.values
-        return np.minimum(lower, values), np.maximum(upper, values)
+        lower, upper = np.where(lost < 1, ends, np.reshape(self.limits, (2,) + (1,) * (ends.ndim - 1)))
+        return hold_within(lower, upper, self.values, self.limits)
 
     def _ends(self, wider: Floats, alpha: float) -> Floats:
         """Where the difference to the numerator is as far as noise goes: by its spread, then by its distribution."""
@@ -86,8 +86,9 @@ class Quotient:
             spread, reach = self._spread_and_reach(off, ends, alpha)
             reach = wider * reach
             times = np.where(spread > 0, reach / np.where(spread > 0, spread, 1.0), 0.0)
-            ends = np.clip(self._roots(signs, self.numerator.values + signs * off.rounded, times), *self.limits)
-        return ends
+            roots = self._roots(signs, self.numerator.values + signs * off.rounded, times)
+            ends = np.clip(roots, *self.limits)
+        return roots
 
     def _spread_and_reach(self, off: Noisy, _quotients: Floats, alpha: float) -> tuple[Floats, Floats]:
         """The deviation of what is not zero by noise alone, and how far it goes."""

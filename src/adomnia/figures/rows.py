@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from adomnia.figures.columns import PictureLayout
 
 _OPEN_LINE = "Dashed: an interval without an end."
-_SILENT = "Grey: says nothing, the interval is all that is possible."
+_SILENT = "Grey: uninformative, the interval is all that is possible."
 _OPEN_BAND = "Where the band reaches the edge, it may have no end."
 
 Domain: TypeAlias = tuple[float, float]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
-from math import isfinite
+from math import inf, isfinite, nan
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from adomnia.statistics.contract import Bounds, Floats, Result, Statistic
 
 
+_ONE_NUMBER = 1e-9  # of a number: bounds of computed values that are not farther apart hold one
 Cell: TypeAlias = str | bool | int | float | date | datetime
 
 
@@ -48,16 +49,43 @@ class KeyColumn:
 
 
 @dataclass(frozen=True)
+class MeasuredCells:
+    """What a measured column says in some cells: values, NaN where there is none, and the ends of their intervals.
+
+    `uninformative`: the interval is all that is possible, so whatever number the noise made is not a value.
+    """
+
+    values: Floats
+    lower: Floats
+    upper: Floats
+    uninformative: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
 class ValueColumn:
     """A statistic's column of the answer."""
 
     name: str
     estimate: Estimate
 
+    def read(self, rows: NDArray[np.intp], confidence: float) -> MeasuredCells:
+        """What it says in these cells, with intervals at this confidence level."""
+        estimate = self.estimate
+        values = np.asarray(estimate.values, dtype=np.float64).ravel()[rows]
+        lower, upper = self.bounds(rows, confidence)
+        least, most = estimate.possible or (-inf, inf)
+        # The only number that is possible is known, and where no interval was bought, there is none to be judged.
+        apart = most - least
+        judged = (apart == inf or apart > _ONE_NUMBER * max(-least, most)) and estimate.about is not None
+        uninformative = (lower <= least) & (upper >= most) & ~np.isnan(values) & judged
+        return MeasuredCells(np.where(uninformative, nan, values), lower, upper, uninformative)
+
     def bounds(self, rows: NDArray[np.intp], confidence: float, simultaneous: bool = False) -> Bounds:
         """Lower and upper ends in these cells; `simultaneous`: so that all cells are covered at once."""
-        lower, upper = self.estimate.interval(confidence, self.estimate.values.size if simultaneous else 1)
-        return lower.ravel()[rows], upper.ravel()[rows]
+        cells = self.estimate.values.size
+        ends = self.estimate.interval(confidence, cells if simultaneous else 1)
+        lower, upper = (np.asarray(end, dtype=np.float64).ravel()[rows] for end in ends)
+        return lower, upper
 
     def only(self, cells: tuple[int, ...]) -> ValueColumn:
         """Only the given cells."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adomnia.plans.columns import Cell, KeyColumn, ValueColumn, name_ends, read_dates
+from adomnia.plans.columns import Cell, KeyColumn, MeasuredCells, ValueColumn, name_ends, read_dates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,11 +49,18 @@ class AnswerValues:
         return len(self.rows)
 
     def __getitem__(self, name: str) -> list[Cell]:
-        """One column, as a list."""
+        """One column, as a list; None where nothing was measured that tells more than was known before."""
         column = self._column(name)
         if isinstance(column, KeyColumn):
             return [column.values[row] for row in self.rows]
-        return _plain(column.estimate.values.ravel()[self.rows], column.estimate)
+        return _plain(self.read(column).values, column.estimate)
+
+    def read(self, column: ValueColumn) -> MeasuredCells:
+        """What a measured column says in the rows of the answer: no number where its interval is all that is possible.
+
+        The intervals are those of each cell by itself, at the confidence level of the answer.
+        """
+        return column.read(self.rows, self.confidence)
 
     def interval(self, name: str, confidence: float | None = None, simultaneous: bool = False) -> list[tuple[Any, Any]]:
         """Lower and upper ends around each value of a column; `simultaneous`: all of its cells covered at once.
@@ -89,11 +96,12 @@ class AnswerValues:
         table: dict[str, list[Cell]] = {}
         names = name_ends(self.columns)
         for column in self.columns:
-            table[column.name] = self[column.name]
-            if isinstance(column, ValueColumn):
-                bounds = self._bounds(column, self.confidence, simultaneous=False)
-                for name, ends in zip(names[column.name], bounds, strict=True):
-                    table[name] = _plain(ends, column.estimate)
+            if isinstance(column, KeyColumn):
+                table[column.name] = self[column.name]
+                continue
+            found = self.read(column)
+            parts = zip((column.name, *names[column.name]), (found.values, found.lower, found.upper), strict=True)
+            table |= {name: _plain(numbers, column.estimate) for name, numbers in parts}
         return table
 
 

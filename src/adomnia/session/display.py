@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from math import floor, isfinite, isnan, log10
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from adomnia.plans.columns import KeyColumn, ValueColumn
 from adomnia.pricing.bills import format_cost
 from adomnia.privacy.amounts import show_down
-from adomnia.tables import TextTable, html_lines, show_below, show_plainly
+from adomnia.session.cells import show_column, show_public
+from adomnia.tables import TextTable, html_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from adomnia.privacy.filters import Left
     from adomnia.session.answer_values import AnswerValues
-
-_ROUNDED = 1e4  # from here on a fact has no digits after the point
-_LONGEST = 1e16  # from here on digits are left out, which a double does not have
 
 
 def format_table(answer: AnswerValues) -> tuple[list[str], list[list[str]]]:
@@ -24,24 +25,13 @@ def format_table(answer: AnswerValues) -> tuple[list[str], list[list[str]]]:
     columns: list[list[str]] = []
     for column in answer.columns:
         headings.append(column.name)
-        values = answer[column.name]
         if isinstance(column, KeyColumn):
-            columns.append([_fact(value, column.floor) if column.fact else _cell(value) for value in values])
+            cells = [show_public(column, value) for value in answer[column.name]]
+            columns.append([cell.word or cell.text for cell in cells])
             continue
-        bounds = answer.interval(column.name)
         headings.append(f"{100 * answer.confidence:g}% interval")
-        if column.estimate.about is None:
-            columns.extend(([_alone(value) for value in values], ["not bought"] * len(values)))
-            continue
-        if column.estimate.dates:
-            columns.extend((list(map(_cell, values)), [f"{lower} to {upper}" for lower, upper in bounds]))
-            continue
-        places = [0 if column.estimate.whole else _places(*ends) for ends in bounds]
-        found = column.estimate.values.ravel()[answer.rows].tolist()
-        columns.append(
-            [_number(value, after) if not isnan(value) else "NULL" for value, after in zip(found, places, strict=True)]
-        )
-        columns.append([_between(ends, after) for ends, after in zip(bounds, places, strict=True)])
+        shown = list(show_column(answer, column).cells(range(len(answer))))
+        columns += [cell.word or cell.text for cell in shown], [cell.interval for cell in shown]
     return headings, [list(row) for row in zip(*columns, strict=True)]
 
 
@@ -50,7 +40,12 @@ def format_footer(answer: AnswerValues) -> list[str]:
     if answer.cost is None and not answer.notes:
         return ["Public: read exactly, at no price."]
     if answer.cost is None:
-        return ["Nothing was paid.", *answer.notes, *(_meaning(answer) if _has_intervals(answer) else [])]
+        return [
+            "Nothing was paid.",
+            *answer.notes,
+            *_missing(answer),
+            *(_meaning(answer) if _has_intervals(answer) else []),
+        ]
     if answer.receipt is not None and answer.receipt.analyst is None:
         paid = "has paid before" if answer.replayed else "paid"
         return [f"The dataset {paid}: {format_cost(answer.receipt.event)}. Your budget is as it was."]
@@ -59,12 +54,22 @@ def format_footer(answer: AnswerValues) -> list[str]:
         f"{paid}: {format_cost(answer.cost)}. Left: {_left(answer.left)}.",
         *(f"{cap}." for cap in answer.caps),
         *answer.notes,
+        *_missing(answer),
         *_meaning(answer),
     ]
 
 
 def _has_intervals(answer: AnswerValues) -> bool:
     return any(not isinstance(column, KeyColumn) for column in answer.columns)
+
+
+def _missing(answer: AnswerValues) -> Iterator[str]:
+    """Why numbers are missing, where any is."""
+    found = [answer.read(column) for column in answer.columns if isinstance(column, ValueColumn)]
+    if any(each.uninformative.any() for each in found):
+        yield "Uninformative: too few people for this price; the interval is all that is possible."
+    if any((np.isnan(each.values) & ~each.uninformative).any() for each in found):
+        yield "Not estimable: what was measured is too noisy for any number."
 
 
 def _meaning(answer: AnswerValues) -> list[str]:
@@ -102,42 +107,3 @@ def format_html(answer: AnswerValues) -> str:
 def _text_table(answer: AnswerValues) -> TextTable:
     headings, rows = format_table(answer)
     return TextTable(tuple(headings), tuple(map(tuple, rows)))
-
-
-def _cell(value: object) -> str:
-    """A public value as text: no thousands separators, nothing for NULL, control characters escaped."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return "" if value is None else show_plainly(str(value))
-
-
-def _fact(value: object, floor: float | None) -> str:
-    """A number that follows from noisy ones, in four digits: more would say nothing."""
-    if not isinstance(value, float):
-        return _cell(value)
-    if floor is not None and value <= floor:
-        return show_below(floor)
-    return f"{value:,.0f}" if _ROUNDED <= abs(value) < _LONGEST else f"{value:.4g}"
-
-
-def _alone(value: object) -> str:
-    """A value of which nobody said how exact it is."""
-    return f"{value:,.7g}" if isinstance(value, float) else _cell(value)
-
-
-def _places(lower: float, upper: float) -> int:
-    """Decimal places that show two digits of the half-width."""
-    half_width = (upper - lower) / 2
-    if not isfinite(half_width) or half_width <= 0:
-        return 0
-    return max(0, 1 - floor(log10(half_width)))
-
-
-def _between(ends: tuple[float, float], places: int) -> str:
-    if not isfinite(ends[1] - ends[0]):
-        return "unbounded"
-    return f"{_number(ends[0], places)} to {_number(ends[1], places)}"
-
-
-def _number(value: float, places: int) -> str:
-    return f"{value:,.{places}f}" if abs(value) < _LONGEST else f"{value:.7g}"

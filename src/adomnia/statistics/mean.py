@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from adomnia.distributions.ratios import ratio_bounds
+from adomnia.distributions.ratios import hold_within, ratio_within
 from adomnia.privacy.expressions import Expression
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
@@ -69,10 +69,9 @@ def mean_of(query: Query, distances: Measured, count: Measured) -> Estimate:
     rounding = 0.0 if domain.step == 1 and isinstance(total.value.kind, Quantity) and total.value.kind.whole else 0.5
 
     def interval(confidence: float, cells: int) -> Bounds:
-        lower, upper = ratio_bounds(distances, count, reach, confidence, cells)
-        lower, upper = lower - rounding, upper + rounding
-        # Where no mean within the bounds explains what was seen, lower > upper, and the nearest one is left.
-        return number(np.minimum(lower, nearest)), number(np.maximum(upper, nearest))
+        lower, upper = ratio_within(distances, count, reach, confidence, cells)
+        lower, upper = hold_within(lower - rounding, upper + rounding, nearest, (float(reach[0]), float(reach[1])))
+        return number(lower), number(upper)
 
     def compute(sums: Sequence[Floats]) -> tuple[Floats, ...]:
         return scale(sums[0] / np.maximum(sums[1], 1.0)), sums[1]

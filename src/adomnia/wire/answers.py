@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from adomnia.ledger.requests import Receipt
 from adomnia.messages.surfaces import Surface
 from adomnia.messages.texts import show_all
-from adomnia.plans.columns import Cell, KeyColumn, ValueColumn, read_dates
+from adomnia.plans.columns import Cell, KeyColumn, MeasuredCells, ValueColumn, read_dates
 from adomnia.plans.drafts import Cap, LeftOut
 from adomnia.privacy.wall_time import FIRST
 from adomnia.session.answer import Answer
@@ -73,8 +73,13 @@ class ColumnReply(Reply):
         None,
         min_length=2,
         max_length=2,
-        description="Of values: the least and the most that the exact one can be, whatever the data; an interval that "
-        "holds both says nothing. null where that is not known, or has no end.",
+        description="Of values: the least and the most that the exact one can be, whatever the data; where an interval "
+        "holds both, the value is null. null where that is not known, or has no end.",
+    )
+    missing: list[Literal["uninformative", "not estimable"] | None] | None = Field(
+        None,
+        description="Of values: why each that is null is missing. Uninformative: its interval is all that is possible. "
+        "Sent where any is null.",
     )
 
 
@@ -246,22 +251,31 @@ def ends_of(told: AnswerReply, name: str, rows: int) -> Bounds:
 
 
 def _values(column: ValueColumn, answer: Answer, simultaneous: bool) -> dict[str, Any]:
-    estimate = column.estimate
-    cells = estimate.values.size
-    lower, upper = estimate.interval(answer.confidence, cells if simultaneous else 1)
+    estimate, found = column.estimate, answer.read(column)
+    ends = column.bounds(answer.rows, answer.confidence, simultaneous) if simultaneous else (found.lower, found.upper)
+    lower, upper = ends
     return {
         "name": column.name,
         "kind": "value",
         "type": "date" if estimate.dates else "integer" if estimate.whole else "number",
-        "values": _ends(estimate.values.ravel()[answer.rows], estimate),
-        "lower": _ends(lower.ravel()[answer.rows], estimate),
-        "upper": _ends(upper.ravel()[answer.rows], estimate),
+        "values": _ends(found.values, estimate),
+        "lower": _ends(lower, estimate),
+        "upper": _ends(upper, estimate),
         "method": estimate.method,
-        "cells": cells,
+        "cells": estimate.values.size,
         "about": estimate.about,
         **({"shortened": True} if estimate.shortened else {}),
         **_possible(estimate),
+        **_missing(found),
     }
+
+
+def _missing(found: MeasuredCells) -> dict[str, Any]:
+    """Why values are null, where any is."""
+    if not bool(np.isnan(found.values).any()):
+        return {}
+    words = np.where(found.uninformative, "uninformative", np.where(np.isnan(found.values), "not estimable", ""))
+    return {"missing": [word or None for word in words.tolist()]}
 
 
 def _possible(estimate: Estimate) -> dict[str, Any]:
@@ -333,6 +347,9 @@ def _estimate(told: ColumnReply, confidence: float, intervals: Intervals) -> Est
         return came if (wanted, cells) == (confidence, 1) else intervals(told.name, wanted, cells > 1)
 
     values, limits = _floats(told.values, nan), None
+    if told.missing is not None:  # any number of its interval stands for what was not sent: nobody reads it
+        held = np.array([word == "uninformative" for word in told.missing] or [False])
+        values = np.where(held, np.clip(0.0, *came), values)
     if told.possible is not None:
         lowest, highest = told.possible
         limits = -inf if lowest is None else _number(lowest), inf if highest is None else _number(highest)
@@ -346,7 +363,7 @@ def _bounds(told: ColumnReply) -> Bounds:
 
 
 def _check_lengths(told: AnswerReply) -> None:
-    lists = [each for column in told.columns for each in (column.values, column.lower, column.upper)]
+    lists = [each for column in told.columns for each in (column.values, column.lower, column.upper, column.missing)]
     if {len(each) for each in lists if each is not None} != {told.rows}:
         raise ValueError("Answer must have columns of equal length.")
 

@@ -5,11 +5,11 @@ from math import inf
 
 import pytest
 
-from adomnia.console.answers import drawing
 from adomnia.console.answers.drawing import MOST_ROWS, SIZES, describe_chart, draw
 from adomnia.console.answers.table import build_table
 from adomnia.errors import Refusal
 from adomnia.figures import files
+from adomnia.session.plotting import as_drawable
 from kit.answers import key, make_answer, measured
 
 FULL = (0.0, 250.0, 500.0)
@@ -25,22 +25,22 @@ def test_a_figure_is_drawn_for_light_and_for_dark_paper():
     assert "&lt;b&gt;" in light
 
 
-def test_its_sentence_says_what_it_shows_and_that_a_row_says_nothing():
+def test_its_sentence_says_what_it_shows_and_that_a_row_is_uninformative():
     says = describe_chart(ANSWER).says
     assert says.startswith("pay by city. Lines: 95% intervals of the noise.")
-    assert "Grey: says nothing" in says
+    assert "Grey: uninformative" in says
     quiet = make_answer(key("city", "Oslo"), measured("pay", FULL, limits=(0.0, 500.0)))
-    assert describe_chart(quiet).problem == "Every row says nothing: there is nothing to draw."
+    assert describe_chart(quiet).problem == "Every row is uninformative: there is nothing to draw."
 
 
-def test_a_column_of_which_every_row_says_nothing_is_not_drawn_beside_another():
+def test_a_column_of_which_every_row_is_uninformative_is_not_drawn_beside_another():
     quiet = measured("pay", FULL, FULL, limits=(0.0, 500.0))
     answer = make_answer(key("city", "Oslo", "Rome"), measured("n", (1, 2, 3), (1, 2, 3)), quiet)
-    assert [column.name for column in drawing._as_drawable(answer).columns] == ["city", "n"]
+    assert [column.name for column in as_drawable(answer).columns] == ["city", "n"]
 
 
-def test_a_row_that_says_nothing_does_not_stretch_the_figure():
-    drawn = drawing._as_drawable(ANSWER).column("pay")
+def test_an_uninformative_row_does_not_stretch_the_figure():
+    drawn = as_drawable(ANSWER).column("pay")
     assert (drawn.values, drawn.upper, drawn.silent) == ((2.0, None), (3.0, None), (False, True))
 
 
@@ -61,9 +61,9 @@ def test_without_the_extra_it_is_said_what_to_install(monkeypatch):
 def test_counts_stop_where_the_table_stops_them():
     ends = ((-20.0, 5.0, 30.0), (-50.0, -20.0, 13.0), (-70.0, -60.0, -2.0))
     answer = make_answer(key("k", "a", "b", "c"), measured("n", *ends, limits=(0.0, inf)))
-    drawn = drawing._as_drawable(answer).column("n")
+    drawn = as_drawable(answer).column("n")
     assert (drawn.values, drawn.lower) == ((5.0, 0.0, -60.0), (0.0, 0.0, -70.0))
-    assert [float(row[1].text) for row in build_table(answer).rows] == list(drawn.values)
+    assert [float(row[1].shown.text) for row in build_table(answer).rows] == list(drawn.values)
 
 
 def test_a_figure_for_a_phone_is_as_wide_as_one():

@@ -23,7 +23,10 @@ def test_rows_that_say_nothing_come_first():
         things(FULL)[0].lead,
         things(*[FULL] * 6, (1, 2, 3), keys=tuple("abcdefg"))[0].lead,
     ]
-    assert leads == ["a and c say nothing.", "a says nothing.", "It says nothing.", "6 of 7 rows say nothing."]
+    assert leads == [
+        *("a and c are uninformative.", "a is uninformative.", "It is uninformative."),
+        "6 of 7 rows are uninformative.",
+    ]
 
 
 def test_the_reader_is_told_whom_intervals_are_about():

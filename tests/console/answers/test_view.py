@@ -54,7 +54,7 @@ def test_intervals_that_hold_all_at_once_are_wider_in_text_too():
     alone, simultaneous = (
         build_answer_view(ROWS, "", reading=AnswerReading(simultaneous=each)) for each in (False, True)
     )
-    assert [view.table.rows[0][1].interval for view in (alone, simultaneous)] == ["1.0 to 3.0", "0.0 to 4.0"]
+    assert [view.table.rows[0][1].shown.interval for view in (alone, simultaneous)] == ["1.0 to 3.0", "0.0 to 4.0"]
     assert alone.intervals.switch == "/answers/r-1?simultaneous=1"
     assert simultaneous.intervals.switch == "/answers/r-1"
     assert "for all 2 of a column at once" in page_of(alone)

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from adomnia.console.answers.measured import find_uninformative
 from adomnia.errors import Refusal
 from adomnia.figures.files import INSTALL, can_render, render_svg
 from adomnia.figures.spec import build_spec
@@ -18,10 +17,7 @@ from adomnia.work import spend
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from adomnia.figures.columns import Drawable, DrawnColumn
+    from adomnia.figures.columns import Drawable
     from adomnia.session.answer import Answer
 
 SVG = "image/svg+xml"
@@ -57,10 +53,10 @@ def describe_chart(answer: Answer) -> Chart:
         return _NOT_INSTALLED
     try:
         _check_rows(answer)
-        title = build_spec(_as_drawable(answer))["title"]
-        silent = [find_uninformative(answer, each).all() for each in answer.columns if isinstance(each, ValueColumn)]
-        if silent and all(silent):
-            return Chart(problem="Every row says nothing: there is nothing to draw.")
+        title = build_spec(as_drawable(answer))["title"]
+        measured = [answer.read(each) for each in answer.columns if isinstance(each, ValueColumn)]
+        if measured and all(each.uninformative.all() for each in measured):
+            return Chart(problem="Every row is uninformative: there is nothing to draw.")
     except Refusal as refusal:
         return Chart(problem=f"{refusal.what} {refusal.why}; to see one, {refusal.fix}.")
     return _say_title(title)
@@ -74,7 +70,7 @@ def describe_drawable(drawable: Drawable) -> Chart:
 def draw(answer: Answer, theme: str, size: str) -> bytes:
     """The figure as SVG."""
     _check_rows(answer)
-    return draw_drawable(_as_drawable(answer), theme, size)
+    return draw_drawable(as_drawable(answer), theme, size)
 
 
 def draw_drawable(drawable: Drawable, theme: str, size: str) -> bytes:
@@ -93,45 +89,3 @@ def _check_rows(answer: Answer) -> None:
     if len(answer) > MOST_ROWS:
         why = f"has {len(answer):,} rows, too many for a figure"
         raise Refusal("The answer", why, "ask for fewer with ORDER BY and LIMIT", code="too_many_rows")
-
-
-def _as_drawable(answer: Answer) -> Drawable:
-    """What is drawn of an answer: what its table shows. Rows that say nothing have no number, and counts stop at 0."""
-    drawable = as_drawable(answer)
-    measured = {column.name: column for column in answer.columns if isinstance(column, ValueColumn)}
-    mute = {name for name, each in measured.items() if not answer.figure and find_uninformative(answer, each).all()}
-    columns = tuple(
-        _show(drawn, measured[drawn.name], answer) if drawn.has_intervals else drawn
-        for drawn in drawable.columns
-        if not drawn.has_intervals or drawn.name not in mute or len(mute) == len(measured)
-    )
-    return replace(drawable, columns=columns)
-
-
-def _show(drawn: DrawnColumn, column: ValueColumn, answer: Answer) -> DrawnColumn:
-    possible = column.estimate.possible
-    stopped = _stop_at_zero(drawn) if possible is not None and possible[0] == 0 else drawn
-    return _silence(stopped, find_uninformative(answer, column))
-
-
-def _stop_at_zero(column: DrawnColumn) -> DrawnColumn:
-    """As in the table: where an interval reaches 0, neither it nor its value goes below."""
-    stops = [upper is None or upper >= 0 for upper in column.upper]
-    values, lower = (
-        tuple(
-            max(number, 0) if stop and number is not None else number for number, stop in zip(each, stops, strict=True)
-        )
-        for each in (column.values, column.lower)
-    )
-    return replace(column, values=values, lower=lower)
-
-
-def _silence(column: DrawnColumn, silent: NDArray[np.bool_]) -> DrawnColumn:
-    """Without the numbers of silent rows; where there are no others they stay, or there would be no axis."""
-    if silent.all() or not silent.any():
-        return column
-    lists = (column.values, column.lower, column.upper)
-    values, lower, upper = (
-        tuple(None if hidden else value for value, hidden in zip(each, silent, strict=True)) for each in lists
-    )
-    return replace(column, values=values, lower=lower, upper=upper, silent=tuple(silent.tolist()))

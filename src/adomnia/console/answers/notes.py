@@ -31,7 +31,7 @@ def list_caveats(answer: Answer, table: AnswerTable) -> tuple[Caveat, ...]:
     """All there is to know, what changes the reading most first."""
     if answer.receipt is None and not answer.notes:
         return ()
-    return (*_tell_silent(table), *_tell_intervals(answer), *_tell_caps(answer), *_tell_notes(answer))
+    return (*_tell_missing(table), *_tell_intervals(answer), *_tell_caps(answer), *_tell_notes(answer))
 
 
 def count_caveats(things: Sequence[Caveat]) -> str:
@@ -55,24 +55,26 @@ def _find_abouts(answer: Answer) -> set[str | None]:
     return {column.estimate.about for column in answer.columns if isinstance(column, ValueColumn)}
 
 
-def _tell_silent(table: AnswerTable) -> Iterator[Caveat]:
-    if table.silences:
+def _tell_missing(table: AnswerTable) -> Iterator[Caveat]:
+    if table.uninformative:
         says = "Too few people for this price: the interval is all that is possible, so no number is shown."
         yield Caveat(_name(table), says)
-    if table.unanswered:
-        yield Caveat("No reply.", "Where that stands, what was measured is too noisy for any number.")
+    if table.not_estimable:
+        yield Caveat("Not estimable.", "Where that stands, what was measured is too noisy for any number.")
 
 
 def _name(table: AnswerTable) -> str:
-    """Which rows say nothing."""
+    """Which rows are uninformative."""
     part = "" if table.measured == 1 else ", at least in part"
-    if table.silences == table.whole:
-        return f"It says nothing{part}." if table.whole == 1 else f"All {table.whole:,} rows say nothing{part}."
-    if table.silences > len(table.silent):
-        return f"{table.silences:,} of {table.whole:,} rows say nothing{part}."
-    *most, last = table.silent
+    if table.uninformative == table.whole:
+        return (
+            f"It is uninformative{part}." if table.whole == 1 else f"All {table.whole:,} rows are uninformative{part}."
+        )
+    if table.uninformative > len(table.named):
+        return f"{table.uninformative:,} of {table.whole:,} rows are uninformative{part}."
+    *most, last = table.named
     named = f"{', '.join(most)} and {last}" if most else last
-    return f"{named} {'says' if not most else 'say'} nothing."
+    return f"{named} {'is' if not most else 'are'} uninformative."
 
 
 def _tell_intervals(answer: Answer) -> Iterator[Caveat]:

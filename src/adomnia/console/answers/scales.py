@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from adomnia.console.answers.digits import show_short
 from adomnia.figures.rows import round_step
+from adomnia.session.digits import show_short
 
 if TYPE_CHECKING:
     from adomnia.statistics.contract import Floats

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite, isnan
+from math import isfinite
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from adomnia.console.answers.digits import find_places, show_all, show_fact, show_key, show_number
 from adomnia.console.answers.measured import MeasuredColumn, read_measured
 from adomnia.console.answers.reading import ROWS_A_PAGE
-from adomnia.plans.columns import KeyColumn, ValueColumn, read_dates
+from adomnia.plans.columns import KeyColumn, ValueColumn
+from adomnia.session.cells import UNINFORMATIVE, name_key, show_public
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from adomnia.console.answers.scales import IntervalScale
     from adomnia.session.answer import Answer
+    from adomnia.session.cells import ShownCell
 
-_NAMED = 4  # rows that say nothing
-SAYS_NOTHING, NO_REPLY, NOT_BOUGHT = "says nothing", "no reply", "not bought"
-_MISSING, _EMPTY = "NULL", "empty text"
+_NAMED = 4  # rows that are uninformative
 
 
 @dataclass(frozen=True)
@@ -37,82 +36,29 @@ class ColumnHead:
 
 @dataclass(frozen=True)
 class Cell:
-    """A text, with all digits beside it; of a value its interval, or a word in the place of both."""
+    """What is shown of a cell, and the picture of its interval."""
 
-    text: str = ""
-    exact: str = ""
-    interval: str = ""
-    word: str = ""
+    shown: ShownCell
     bar: Bar | None = None
 
 
-def show_measured(column: MeasuredColumn, place: int) -> Cell:
-    """A measured value: the digits that its interval allows."""
-    value, lower, upper = (float(each[place]) for each in (column.shown, column.shown_lower, column.upper))
-    void = None if column.scale is None else VOID
-    if isnan(value):
-        return Cell(word=NO_REPLY, bar=void)
-    if column.alone:
-        return Cell(_day(value) if column.dates else f"{value:,.7g}", show_all(value), NOT_BOUGHT)
-    exact = _say_exact(column, place)
-    if column.silent[place]:
-        return Cell(exact=exact, word=SAYS_NOTHING, bar=void)
-    scale, holds_zero = column.scale, column.coefficients and lower <= 0 <= upper
-    bar = None if scale is None else draw_bar(scale, value, lower, upper, hollow=holds_zero)
-    if column.dates:
-        return Cell(_day(value), exact, _between(_day(lower), _day(upper)), bar=bar)
-    places = find_places(*_around(value, lower, upper), column.whole)
-    low, high = (show_number(end, places, side) if isfinite(end) else "" for end, side in ((lower, -1), (upper, 1)))
-    return Cell(show_number(value, places), exact, _between(low, high), bar=bar)
-
-
-def show_public(column: KeyColumn, value: object) -> Cell:
-    """A key, or a fact that follows from what was measured."""
-    if value is None:
-        return Cell(word=NO_REPLY if column.fact else _MISSING)
-    if value == "":
-        return Cell(word=_EMPTY)
-    if column.fact:
-        return Cell(show_fact(value, column.floor), show_all(value) if isinstance(value, float) else "")
-    return Cell(show_key(value))
-
-
-def name_key(value: object) -> str:
-    """A key within a sentence."""
-    return _MISSING if value is None else show_key(value) or _EMPTY
-
-
-def _around(value: float, lower: float, upper: float) -> tuple[float, float]:
-    """The ends; where one is missing, as far away as the other is."""
-    reach = min(value - lower, upper - value)
-    return (lower, upper) if isfinite(upper - lower) else (value - reach, value + reach)
-
-
-def _between(low: str, high: str) -> str:
-    if low and high:
-        return f"{low} to {high}"
-    return f"from {low} on" if low else f"up to {high}"
-
-
-def _say_exact(column: MeasuredColumn, place: int) -> str:
-    """All digits, as they were released."""
-    value, lower, upper = (float(each[place]) for each in (column.values, column.lower, column.upper))
-    if column.dates:
-        return f"{_day(value)}, {_day(lower)} to {_day(upper)}"
-    ends = " to ".join(show_all(end) if isfinite(end) else "no end" for end in (lower, upper))
-    return f"{show_all(value)}, {ends}"
-
-
-def _day(days: float) -> str:
-    (found,) = read_dates(np.array([days]))
-    return "" if found is None else found.isoformat()
+def draw_cells(column: MeasuredColumn, places: range) -> Iterator[Cell]:
+    """The cells of some rows of a measured column."""
+    shown, scale = column.shown, column.scale
+    for place, cell in zip(places, shown.cells(places), strict=True):
+        if scale is None or cell.word:
+            yield Cell(cell, None if scale is None else VOID)
+            continue
+        value, lower, upper = (float(each[place]) for each in (shown.values, shown.lower, shown.upper))
+        hollow = column.coefficients and lower <= 0 <= upper
+        yield Cell(cell, draw_bar(scale, value, lower, upper, hollow=hollow))
 
 
 @dataclass(frozen=True)
 class Bar:
     """Shares of the axis. Where an interval goes beyond it there is an arrow, and no dot where the value does.
 
-    `void`: it says nothing. `hollow`: no difference is possible. `beyond`: no part of it is on the axis.
+    `void`: there is none. `hollow`: no difference is possible. `beyond`: no part of it is on the axis.
     """
 
     left: float = 0.0
@@ -159,17 +105,16 @@ def draw_bar(scale: IntervalScale, value: float, lower: float, upper: float, *, 
 class AnswerTable:
     """Some rows of an answer, of how many.
 
-    In `silences` of them something says nothing; `silent` are the keys of the first ones. `unanswered`: somewhere there
-    is no reply.
+    In `uninformative` of them some number is; `named` are the keys of the first ones. `not_estimable`: some number is.
     """
 
     heads: tuple[ColumnHead, ...]
     rows: tuple[tuple[Cell, ...], ...]
     first: int
     whole: int
-    silences: int = 0
-    silent: tuple[str, ...] = ()
-    unanswered: bool = False
+    uninformative: int = 0
+    named: tuple[str, ...] = ()
+    not_estimable: bool = False
 
     @property
     def last(self) -> int:
@@ -193,8 +138,8 @@ class AnswerTable:
 
     @property
     def void(self) -> bool:
-        """Whether any row that is shown says nothing."""
-        return any(cell.word == SAYS_NOTHING for row in self.rows for cell in row)
+        """Whether any row that is shown is uninformative."""
+        return any(cell.shown.word == UNINFORMATIVE for row in self.rows for cell in row)
 
 
 def build_table(answer: Answer, start: int = 1) -> AnswerTable:
@@ -203,17 +148,18 @@ def build_table(answer: Answer, start: int = 1) -> AnswerTable:
     places = range(first - 1, min(first - 1 + ROWS_A_PAGE, len(answer)))
     read = [read_measured(answer, each) if isinstance(each, ValueColumn) else each for each in answer.columns]
     columns = [
-        [show_public(each, each.values[answer.rows[place]]) for place in places]
+        [Cell(show_public(each, each.values[answer.rows[place]])) for place in places]
         if isinstance(each, KeyColumn)
-        else [show_measured(each, place) for place in places]
+        else list(draw_cells(each, places))
         for each in read
     ]
     heads = tuple(_head(told.name, each) for told, each in zip(answer.columns, read, strict=True))
     measured = [each for each in read if isinstance(each, MeasuredColumn)]
-    silent = np.flatnonzero(np.any([each.silent for each in measured], axis=0)) if measured else ()
-    unanswered = any(bool(np.isnan(each.values).any()) for each in measured)
-    named = _name_rows(answer, silent[:_NAMED])
-    return AnswerTable(heads, tuple(zip(*columns, strict=True)), first, len(answer), len(silent), named, unanswered)
+    mute = [each.shown.uninformative for each in measured]
+    uninformative = np.flatnonzero(np.any(mute, axis=0)) if mute else ()
+    missing = any(bool((np.isnan(each.shown.values) & ~each.shown.uninformative).any()) for each in measured)
+    named = _name_rows(answer, uninformative[:_NAMED])
+    return AnswerTable(heads, tuple(zip(*columns, strict=True)), first, len(answer), len(uninformative), named, missing)
 
 
 def _head(name: str, column: KeyColumn | MeasuredColumn) -> ColumnHead:

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from adomnia.console.answers.bill import Bill, ReceiptView, build_receipt, show_tree
-from adomnia.console.answers.digits import show_sure
 from adomnia.console.answers.drawing import STYLES, Chart, describe_chart
 from adomnia.console.answers.exports import FORMS
 from adomnia.console.answers.notes import count_caveats, find_held, list_caveats
 from adomnia.console.answers.reading import OFFERED, ROWS_A_PAGE, AnswerReading, hold_together
 from adomnia.console.answers.table import build_table
 from adomnia.console.prices import show_cost
+from adomnia.session.digits import show_sure
 from adomnia.session.explanation import Explanation
 
 if TYPE_CHECKING:

@@ -6,10 +6,12 @@ const LONGEST = 1e15; // from here on digits are left out, which a double does n
 const FINEST = 15; // decimal places
 const ROUNDED = 1e4; // from here on a fact has no digits after the point
 const ALONE = "value chosen by rank, without an interval";
+const NOT_ESTIMABLE = "not estimable";
+const UNBOUNDED = "unbounded";
 
 export class Column {
-  constructor({ name, kind, type, values, lower, upper, method, possible, floor }, rows) {
-    Object.assign(this, { name, type, values, lower, upper });
+  constructor({ name, kind, type, values, lower, upper, method, possible, missing, floor }, rows) {
+    Object.assign(this, { name, type, values, lower, upper, missing });
     this.floor = floor ?? null; // a fact that is not above it says no more than that
     this.possible = possible ?? [null, null]; // what the exact value can be; null: without an end
     this.noisy = kind !== "key";
@@ -42,36 +44,30 @@ export class Column {
     if (this.measured) cell.lastChild.firstChild.data = interval;
   }
 
-  /** A text and its interval, or a word in the place of both: as in the table that the server writes. */
+  /** A text and its interval, with a word in the place of a number that is missing: as the server writes them. */
   read(row) {
     const value = this.values[row];
     if (!this.measured) return this.#readPublic(value);
-    if (value === null) return { word: "no reply", text: "", interval: "" };
-    if (this.alone) return { text: this.#plain(value), interval: "not bought" };
     const [lower, upper] = [this.lower[row], this.upper[row]];
-    if (this.#saysNothing(lower, upper)) return { word: "says nothing", text: "", interval: "" };
-    if (this.type === "date") return { text: value, interval: between(lower ?? "", upper ?? "") };
-    return this.#readNumber(value, lower, upper);
+    if (this.alone) return value === null ? { word: NOT_ESTIMABLE } : { text: this.#plain(value), interval: "not bought" };
+    const found = this.type === "date" ? { text: value, interval: between(lower ?? "", upper ?? "") } : this.#readNumber(value, lower, upper);
+    if (value !== null) return found;
+    const word = this.missing[row];
+    return { word, interval: word === NOT_ESTIMABLE ? found.interval.replace(UNBOUNDED, "") : found.interval };
   }
 
   #readPublic(value) {
-    if (value === null) return { word: this.noisy ? "no reply" : "NULL" };
+    if (value === null) return { word: this.noisy ? NOT_ESTIMABLE : "NULL" };
     return value === "" ? { word: "empty text" } : { text: this.#plain(value) };
   }
 
   /** Digits that the interval is worth; its ends go outwards, and those of counts stop at 0. */
   #readNumber(value, lower, upper) {
     const stopped = this.possible[0] === 0 && (upper === null || upper >= 0);
-    const [shown, low] = stopped ? [Math.max(value, 0), Math.max(lower ?? 0, 0)] : [value, lower];
+    const [shown, low] = stopped ? [Math.max(value ?? 0, 0), Math.max(lower ?? 0, 0)] : [value ?? NaN, lower];
     const places = countPlaces(shown, low, upper, this.type === "integer");
     const ends = [low === null ? "" : write(low, places, Math.floor), upper === null ? "" : write(upper, places, Math.ceil)];
     return { text: write(shown, places, roundToEven), interval: between(...ends) };
-  }
-
-  /** Whether the interval is all that is possible. */
-  #saysNothing(lower, upper) {
-    const [least, most] = this.possible;
-    return (lower === null || (least !== null && lower <= least)) && (upper === null || (most !== null && upper >= most));
   }
 
   /** Places of rows, sorted by value; those without one are the last. */
@@ -136,7 +132,7 @@ function countPlaces(value, lower, upper, whole) {
 
 function between(low, high) {
   if (low && high) return `${low} to ${high}`;
-  return low ? `from ${low} on` : `up to ${high}`;
+  return low ? `from ${low} on` : high ? `up to ${high}` : UNBOUNDED;
 }
 
 function size(value) {
