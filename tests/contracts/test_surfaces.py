@@ -18,11 +18,10 @@ import httpx
 import pytest
 from typer.main import get_command
 
-from adomnia.api.encoding import encode_answer
+from adomnia.api.replies import encode_answer
 from adomnia.cli import answers, bills, opening
 from adomnia.cli.app import app
-from adomnia.client.addresses import check_address
-from adomnia.client.connection import Connection
+from adomnia.client.connection import Connection, check_address
 from adomnia.client.session import RemoteSession
 from adomnia.console.ask.expectations import list_errors
 from adomnia.messages.surfaces import Surface

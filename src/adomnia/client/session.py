@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 from urllib.parse import quote as percent_encoded
 
 from adomnia.asking.batch import check_common, choose_request_id
-from adomnia.client.addresses import check_address
-from adomnia.client.connection import Connection
+from adomnia.client.connection import Connection, check_address
 from adomnia.client.mock import open_remote_mock
 from adomnia.errors import Refusal
 from adomnia.explaining.methods import list_methods

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sqlglot import exp
 
 from adomnia.catalog.model import is_column_name
-from adomnia.console.methods.naming import OWN, BadField
+from adomnia.console.methods.fields import OWN, BadField
 from adomnia.console.methods.writing import write_question, write_rows
 from adomnia.errors import Refusal
 from adomnia.explaining.sql_text import write_column

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from adomnia.api.running.request_ids import choose_id
+from adomnia.api.running.request_facts import choose_id
 from adomnia.asking.batch import Batch, bind_question, plan_text
 from adomnia.errors import Failure, Refusal
 from adomnia.explaining.plan_sentences import count_rows, read_plan
