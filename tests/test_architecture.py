@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import adomnia
-from adomnia.curator.kernel import Kernel
+from adomnia.curator.paying import Kernel
 from adomnia.mechanisms.registry import NOISES
 from adomnia.privacy.scans import Scan
 from adomnia.privacy.transforms.contract import Transform
@@ -130,6 +130,7 @@ CONSOLE_CALLS = {
     "adomnia.explaining": "words",
     "adomnia.figures": "pictures",
     "adomnia.options": "what a question may name",
+    "adomnia.typed_options": "options as people type them",
     "adomnia.work": "steps of what is free",
     "adomnia.accounting": "what an epsilon means to a person: nothing is admitted by it",
     "adomnia.privacy.amounts": "amounts as text",
@@ -582,7 +583,7 @@ def test_the_console_is_a_client():
         "import adomnia",
         "from sqlglot import exp",
         "import duckdb",
-        "def later():\n    from adomnia.curator.kernel import Kernel",
+        "def later():\n    from adomnia.curator.paying import Kernel",
         "if TYPE_CHECKING:\n    from adomnia.session.curator import Curator",
         "if TYPE_CHECKING:\n    from adomnia.ledger import Ledger",
         "visit.curator.ledger",
@@ -599,7 +600,7 @@ def test_a_way_from_a_page_around_the_api_is_found(planted):
 @pytest.mark.parametrize(
     "allowed",
     [
-        "from adomnia.api.actions.top_ups import top_up",
+        "from adomnia.api.actions.accounts import top_up",
         "from adomnia.privacy.amounts import show_up",
         "if TYPE_CHECKING:\n    from adomnia.privacy.filters import Filter",
         "from starlette.requests import Request",

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import httpx
 
-from adomnia.client.addresses import check_address
-from adomnia.client.connection import Connection
+from adomnia.client.connection import Connection, check_address
 from adomnia.client.session import RemoteSession
 from kit.house import ADDRESS
 

@@ -11,7 +11,7 @@ from adomnia.asking.replaying import replay_answers
 from adomnia.asking.sizes import check_size, measure_size
 from adomnia.curator.profiles import add_profiles
 from adomnia.errors import Refusal
-from adomnia.pricing.findings import cost
+from adomnia.pricing.parts import cost
 from adomnia.pricing.policies import check_ceiling, check_named, next_price, sets_price
 from adomnia.pricing.questions import Question
 from adomnia.releases.store import ReleaseStore
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
     from adomnia.asking.sizes import AnswerSize
     from adomnia.catalog.model import Analyst, Catalog, Policy
-    from adomnia.curator.kernel import Kernel
+    from adomnia.curator.paying import Kernel
     from adomnia.engines.contract import Engine, Progress
     from adomnia.ledger import Ledger
     from adomnia.ledger.requests import Receipt, StoredAnswer
-    from adomnia.plans.drafts import DraftAnswer
+    from adomnia.plans.columns import DraftAnswer
     from adomnia.plans.plan import Plan
     from adomnia.pricing.questions import Payment, Priced
     from adomnia.pricing.rules import Rules

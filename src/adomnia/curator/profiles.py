@@ -13,7 +13,7 @@ from adomnia.curator.executor import Executor
 from adomnia.curator.paying import PaymentRequest, keep, prove_queries, read_record, reserve
 from adomnia.errors import Failure, Refusal
 from adomnia.ledger import Hold
-from adomnia.plans.canonical import canonical
+from adomnia.plans.plan import canonical
 from adomnia.pricing.quotes import check_drawable
 from adomnia.privacy.events import Pure
 from adomnia.statistics.contract import Measure
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from adomnia.catalog.model import Catalog, Table
-    from adomnia.curator.kernel import Kernel
     from adomnia.curator.measurements import Record
+    from adomnia.curator.paying import Kernel
 
 _ATTEMPTS = 2  # what was cut off is paid for again at the next open, but once: what always fails must drain no budget
 _log = logging.getLogger("adomnia.curator")

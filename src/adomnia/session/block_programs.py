@@ -18,8 +18,8 @@ from adomnia.errors import Refusal
 from adomnia.messages.notes import Note, NoteTemplate, define_note
 from adomnia.messages.references import Option
 from adomnia.messages.texts import Message, write
-from adomnia.plans.canonical import canonical
 from adomnia.plans.columns import ValueColumn
+from adomnia.plans.plan import canonical
 from adomnia.pricing.payment import check_confidence
 from adomnia.pricing.quotes import check_drawable
 from adomnia.privacy.amounts import show_up
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from adomnia.catalog.model import Catalog
-    from adomnia.curator.kernel import Kernel
+    from adomnia.curator.paying import Kernel
     from adomnia.noise import Bits
     from adomnia.privacy.events import Pure
     from adomnia.statistics.contract import Bounds, Measured

@@ -12,14 +12,12 @@ from pydantic import Field, model_validator
 from adomnia.ledger.requests import Receipt
 from adomnia.messages.surfaces import Surface
 from adomnia.messages.texts import show_all
-from adomnia.plans.columns import Cell, KeyColumn, MeasuredCells, ValueColumn, read_dates
-from adomnia.plans.drafts import Cap, LeftOut
+from adomnia.plans.columns import Cap, Cell, KeyColumn, LeftOut, MeasuredCells, ValueColumn, read_dates
 from adomnia.privacy.wall_time import FIRST
 from adomnia.session.answer import Answer
 from adomnia.statistics.contract import About, Bounds, Estimate, Floats
 from adomnia.wire.amounts import JSON_SAFE
-from adomnia.wire.models import CostReply, LeftReply, Reply, Rows, require
-from adomnia.wire.texts import TextReply, notes_of, texts_record
+from adomnia.wire.models import CostReply, LeftReply, Reply, Rows, TextReply, notes_of, require, texts_record
 
 Intervals: TypeAlias = Callable[[str, float, bool], Bounds]
 """Asked for other intervals of a column than those that came: its name, a confidence, whether all cells together."""

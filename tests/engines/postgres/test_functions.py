@@ -13,12 +13,12 @@ from psycopg.conninfo import make_conninfo
 from sqlglot import parse_one
 
 from adomnia.engines.check.columns import ProvedColumn
-from adomnia.engines.check.reading import read_phrases
+from adomnia.engines.check.nodes import read_phrases
 from adomnia.engines.check.scalars import Row
 from adomnia.engines.postgres.dialect import POSTGRES
 from adomnia.engines.postgres.functions import AGGREGATE_READINGS, AGGREGATES, BY_LIBRARY, FUNCTIONS, REASONS
 from adomnia.engines.postgres.library import list_own, render_library
-from adomnia.engines.render.numbers import double
+from adomnia.engines.render.scalars import double
 from adomnia.errors import Failure
 from adomnia.privacy.functions import registry
 from adomnia.privacy.kinds import Boolean, Day, Moment, Quantity, Text

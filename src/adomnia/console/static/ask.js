@@ -6,8 +6,8 @@ import { watchPrice } from "./pricing.js";
 
 const form = document.getElementById("ask");
 const answer = document.getElementById("answer");
-const QUIET = 900; // milliseconds without a change, after which the price is spoken
 const LONGEST = 4000; // characters of a question in an address
+const OF_ONE_REQUEST = new Set(["csrf", "request_id", "seen", "change", "allow_uninformative"]);
 
 document.documentElement.classList.add("scripted");
 const pricing = watchPrice(form);
@@ -20,18 +20,6 @@ function markRefusal() {
   form.elements.sql.toggleAttribute("aria-invalid", Boolean(document.querySelector("#told .refusal")));
   if (refusal) editor?.mark?.(Number(refusal.dataset.start), Number(refusal.dataset.end), refusal.dataset.says);
   else editor?.clear?.();
-}
-
-/** Speak the price once it rests. */
-let speaking = 0;
-let spoken = document.getElementById("spoken")?.dataset.spoken;
-function speak() {
-  clearTimeout(speaking);
-  speaking = setTimeout(() => {
-    const words = document.getElementById("spoken")?.dataset.spoken;
-    if (words && words !== spoken) say(words);
-    spoken = words;
-  }, QUIET);
 }
 
 /** Wait for an answer in its place: how long it took so far, and a way to stop waiting. */
@@ -91,7 +79,7 @@ async function receive(address, sent) {
 
 /** The page is that of the answer now; the way back leads to the question as it was asked. */
 function moveTo(path, sent) {
-  const asked = new URLSearchParams(["sql", "pay", "amount"].filter((name) => sent.has(name)).map((name) => [name, sent.get(name)]));
+  const asked = new URLSearchParams([...sent].filter(([name, value]) => value && !OF_ONE_REQUEST.has(name)));
   if (location.pathname === "/ask" && `${asked}`.length < LONGEST) history.replaceState(null, "", `/ask?${asked}`);
   history.pushState(null, "", path);
   document.title = "Answer - Ad Omnia";
@@ -115,7 +103,6 @@ form.addEventListener("submit", (event) => {
   else ask(event.submitter?.name === "change" ? Object.fromEntries(new URLSearchParams(event.submitter.value)) : {});
 });
 
-document.getElementById("price").addEventListener("part", speak);
 document.getElementById("told").addEventListener("part", markRefusal);
 window.addEventListener("popstate", () => location.reload());
 

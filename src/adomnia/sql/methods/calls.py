@@ -28,8 +28,8 @@ from adomnia.sql.reading.refusals import WRITTEN, check_name, refusal, refusal_o
 from adomnia.sql.rows.derived import refuse_slow
 from adomnia.sql.values.group_keys import output_index
 from adomnia.sql.values.having import SIGNS
-from adomnia.sql.values.outputs import read_limit, read_offset
 from adomnia.sql.values.scope import check_parts, items_of_in, strip_brackets
+from adomnia.sql.values.terms import read_limit, read_offset
 from adomnia.statistics.contract import Statistic
 from adomnia.work import spend
 
@@ -48,13 +48,6 @@ _REFUSED = {
 }
 
 Operand: TypeAlias = TableColumn | Constant
-
-
-def find_call(select: exp.Select) -> exp.Func | None:
-    """The function that stands in FROM of a question, if one does."""
-    source = select.args.get("from_")
-    table = None if source is None else source.this
-    return table.this if isinstance(table, exp.Table) and isinstance(table.this, exp.Func) else None
 
 
 def plan_method(select: exp.Select, call: exp.Func, catalog: Catalog, confidence: float) -> Plan:
