@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from math import inf, nan
 
-from adomnia.session.cells import name_key, show_column, show_public
+from adomnia.session.cells import ShownCell, name_key, show_column, show_public
 from kit.answers import key, make_answer, measured
 
 DAY = date(2024, 1, 31).toordinal() - 1
@@ -55,10 +55,10 @@ def test_dates_are_dates():
     assert cell.exact == "2024-01-31, 2024-01-30 to 2024-02-01"
 
 
-def test_keys_without_a_value_are_named_and_facts_without_one_are_not_estimable():
+def test_keys_without_a_value_are_named_and_rows_without_a_fact_are_empty():
     assert show_public(key("city", None), None).word == "NULL"
     assert show_public(key("city", ""), "").word == "empty text"
-    assert show_public(key("p_value", None, fact=True), None).word == "not estimable"
+    assert show_public(key("p_value", None, fact=True), None) == ShownCell()
     fact = show_public(key("p_value", 0.123456, fact=True), 0.123456)
     assert (fact.text, fact.exact, fact.interval) == ("0.1235", "0.123456", "")
 

@@ -94,9 +94,9 @@ def is_never_negative(column: ValueColumn) -> bool:
 
 
 def show_public(column: KeyColumn, value: object) -> ShownCell:
-    """A key, or a fact that follows from what was measured."""
+    """A key, or a fact that follows from what was measured; of rows that have none, such as residuals, nothing."""
     if value is None:
-        return ShownCell(word=NOT_ESTIMABLE if column.fact else _MISSING)
+        return ShownCell(word="" if column.fact else _MISSING)
     if value == "":
         return ShownCell(word=_EMPTY)
     if column.fact:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from adomnia.console.answers.digits import show_sure
 from adomnia.console.ask.option_fields import list_option_fields
 from adomnia.errors import Refusal
 from adomnia.options import CONFIDENCE
 from adomnia.pricing.notes import FREE_RELEASE
 from adomnia.privacy.amounts import EPSILON_UNIT, show_down, show_up
+from adomnia.session.digits import show_sure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from adomnia.api.actions.drafts import find_paid, is_about_nobody, is_quick, makes_release, may_price_again, plan_draft
 from adomnia.api.actions.releases import check_named
 from adomnia.api.running.request_facts import choose_id
-from adomnia.console.answers.digits import show_sure
 from adomnia.console.ask.affording import add_affordance, describe_situation, find_most
 from adomnia.console.ask.expectations import (
     find_roughest,
@@ -35,6 +34,7 @@ from adomnia.messages.surfaces import Surface
 from adomnia.messages.texts import show_all
 from adomnia.pricing.bills import HIGH_EFFORT
 from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT, exact, show_up
+from adomnia.session.digits import show_sure
 from adomnia.wire.amounts import amount_of, count_cost, name_price
 from adomnia.wire.releases import AskRelease
 from adomnia.work import limit

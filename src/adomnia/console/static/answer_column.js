@@ -57,7 +57,7 @@ export class Column {
   }
 
   #readPublic(value) {
-    if (value === null) return { word: this.noisy ? NOT_ESTIMABLE : "NULL" };
+    if (value === null) return this.noisy ? { text: "" } : { word: "NULL" };
     return value === "" ? { word: "empty text" } : { text: this.#plain(value) };
   }
 
