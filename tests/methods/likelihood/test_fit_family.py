@@ -79,7 +79,7 @@ def test_next_to_exact_sums_give_the_estimate_of_most_likelihood(family):
     exact = 100 if FAMILIES[family].whole else 10**6  # there is no less noise than of scale 1 / 100
     table = ask(family, data, Pure(Fraction(exact)))
     values = next(iter(data.values()))
-    known = FAMILIES[family].estimate(FAMILIES[family].observe(values).mean(axis=0))
+    known = FAMILIES[family].estimate(observe(FAMILIES[family], values).mean(axis=0))
     assert table.labels["term"] == FAMILIES[family].terms
     assert table.estimates["estimate"].values == pytest.approx(known, rel=2e-3)
     assert table.facts["efficiency"]() == pytest.approx([1.0] * len(known), abs=1e-3)
