@@ -8,13 +8,16 @@ Every number and list comes from the registries and the files of the project. In
 
 from __future__ import annotations
 
+import inspect
 import re
 import sys
-from functools import cache
+from enum import Enum
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
+from typer.models import OptionInfo
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools")]
@@ -23,7 +26,9 @@ from foreseen_errors import render_table  # noqa: E402 - found through the path 
 
 from adomnia.catalog.document_keys import FILE_ENDINGS  # noqa: E402
 from adomnia.catalog.model import POLICIES  # noqa: E402
+from adomnia.cli import questions, releases  # noqa: E402
 from adomnia.cli.app import app  # noqa: E402
+from adomnia.cli.shell.settings import NAMES  # noqa: E402
 from adomnia.engines.registry import ENGINES  # noqa: E402
 from adomnia.explaining.methods import (  # noqa: E402
     CHAPTERS,
@@ -41,8 +46,9 @@ from adomnia.version import __version__  # noqa: E402
 from kit.core_lines import ADDED, PACKAGE, count_added, count_core, lines_of_code  # noqa: E402
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
+ASKING = (questions.sql, questions.price, questions.explain, releases.release)  # commands with a question
 DOCS = ROOT / "docs"
 PAGE = DOCS / "facts.md"
 METHODS_PAGE = DOCS / "statistics.md"
@@ -178,11 +184,38 @@ def _default(row: QuestionOption) -> str:
     return "" if row.default is None else f"`{row.default}`"
 
 
+def _flags(command: Callable[..., None]) -> str:
+    """The options of a command that asks: those of the table, and its own."""
+    rows = [
+        f"| {_write_flag(each)} | {each.annotation.__metadata__[0].help}{_say_default(each.default)} |"
+        for each in inspect.signature(command).parameters.values()
+        if isinstance(each.annotation.__metadata__[0], OptionInfo) and not each.annotation.__metadata__[0].hidden
+    ]
+    return _table(["| option | meaning |", "|---|---|", *rows])
+
+
+def _write_flag(parameter: inspect.Parameter) -> str:
+    """How an option is typed: by its flag alone, with one of a few words, or with a value."""
+    kind, (option,) = parameter.annotation.__origin__, parameter.annotation.__metadata__
+    # Of an annotation, Typer keeps the first flag as its default.
+    flag = option.default if isinstance(option.default, str) else f"--{parameter.name}"
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        first, *others = (each.value for each in kind)
+        return ", ".join([f"`{flag} {first}`", *(f"`{each}`" for each in others)])
+    return f"`{flag}`" if kind is bool else f"`{flag} {option.metavar or 'TEXT'}`"
+
+
+def _say_default(default: object) -> str:
+    said = default.value if isinstance(default, Enum) else default
+    return f" Default: {said}." if isinstance(said, str) else ""
+
+
 def _table(lines: Sequence[str]) -> str:
     return "\n" + "\n".join(lines) + "\n"
 
 
 FACTS = {
+    **{f"flags-{each.__name__}": partial(_flags, each) for each in ASKING},
     "aggregates": lambda: _in_code([*STATISTICS, "MEDIAN"]),
     "block-functions": lambda: f"{lines_of_code(PACKAGE / 'privacy/transforms/block_functions.py')} lines",
     "core": _core,
@@ -196,6 +229,7 @@ FACTS = {
     "mutants": lambda: str(len(list((ROOT / "tests" / "mutants").glob("*.toml")))),
     "question-options": _options,
     "releases": _releases,
+    "shell-settings": lambda: _in_code(NAMES),
 }
 
 

@@ -70,7 +70,7 @@ _ROWS = (
     QuestionOption(
         "delta",
         "amount",
-        "Pays, beside the price, for finding the values of GROUP BY keys that are not declared.",
+        "Paid beside the price, for values of keys that nobody declared, or by methods that need it.",
         _EACH,
         Typed("delta", "NUMBER"),
     ),

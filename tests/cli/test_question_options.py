@@ -7,13 +7,13 @@ from decimal import Decimal
 
 import pytest
 
-from adomnia.cli import questions
+from adomnia.cli import questions, releases
 from adomnia.cli.question_options import QuestionOptions, with_question_options
 from adomnia.errors import Refusal
-from adomnia.options import ASK, EXPLAIN, PRICE
+from adomnia.options import ASK, EXPLAIN, PRICE, RELEASE
 from adomnia.typed_options import list_typed
 
-COMMANDS = {ASK: questions.sql, PRICE: questions.price, EXPLAIN: questions.explain}
+COMMANDS = {ASK: questions.sql, PRICE: questions.price, EXPLAIN: questions.explain, RELEASE: releases.release}
 
 
 @pytest.mark.parametrize("request_", COMMANDS)
@@ -46,3 +46,9 @@ def test_a_flag_by_its_former_name_is_refused():
     given = {name: each.default for name, each in inspect.signature(command).parameters.items()}
     with pytest.raises(Refusal, match="--anyway has another name"):
         command(**given | {"place": "x", "text": "SELECT", "anyway": True})
+
+
+def test_arguments_of_a_command_stand_between_the_place_and_the_text():
+    taken = list(inspect.signature(releases.release).parameters)
+    assert taken[:3] == ["place", "name", "text"]
+    assert taken[-4:] == ["analyst", "token_file", "out", "form"]

@@ -30,6 +30,16 @@ def test_the_owner_publishes_and_everybody_sees_it(hospital, typed, tmp_path):
     assert "and releases so far add up to epsilon" in " ".join(printed.split())
 
 
+def test_a_release_takes_what_any_question_takes(hospital, typed):
+    values = ("--parameter", "least=40", "--confidence", "0.9")
+    text = "SELECT * FROM marginals((SELECT sex FROM people WHERE age >= :least))"
+    code, _, complained = typed("release", hospital, "older", text, "--epsilon", "0.5", *values)
+    assert (code, complained) == (0, "")
+    listed = " ".join(typed("releases", hospital, "--format", "json")[1].split())
+    assert "age >= 40" in listed
+    assert "releases.older" in typed("releases", hospital)[1]
+
+
 def test_programs_read_json(hospital, typed):
     _, printed, _ = typed("release", hospital, "sexes", QUESTION, "--epsilon", "0.5", "--format", "json")
     made = json.loads(printed)

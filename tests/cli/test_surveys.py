@@ -139,6 +139,11 @@ def test_a_survey_that_cannot_be_made_leaves_no_file(typed, tmp_path, options, w
     assert not (tmp_path / "made").exists()
 
 
+def test_an_option_by_its_former_name_is_refused_with_the_name_of_now(typed, tmp_path):
+    said = refused(typed, "results", tmp_path, "--together")
+    assert "--together has another name. Fix: write --simultaneous" in said
+
+
 def test_results_and_servers_need_a_survey(typed, tmp_path):
     assert "has no survey.toml" in refused(typed, "results", tmp_path)
     assert "has no survey.toml" in refused(typed, "serve", tmp_path, "--port", "0")

@@ -7,7 +7,7 @@ from dataclasses import MISSING, fields
 
 import pytest
 
-from adomnia.cli import questions
+from adomnia.cli import questions, releases
 from adomnia.cli.shell import settings as shell_settings
 from adomnia.client.session import RemoteSession
 from adomnia.errors import Refusal
@@ -68,7 +68,7 @@ MODELS = {
     "batch price": AskBatchPrice,
     "release": AskRelease,
 }
-COMMANDS = {"ask": questions.sql, "explain": questions.explain, "price": questions.price}
+COMMANDS = {"ask": questions.sql, "explain": questions.explain, "price": questions.price, "release": releases.release}
 
 
 @pytest.mark.parametrize("request_", MODELS)

@@ -17,7 +17,8 @@ from adomnia.options import QuestionOption
 from adomnia.typed_options import list_former_flags, list_typed, read_options
 
 _KEYWORD = inspect.Parameter.POSITIONAL_OR_KEYWORD
-_ANALYST = Annotated[str | None, typer.Option(help="Who asks and pays; default: the catalog's first.")]
+_SQL = "The question, in SQL."
+_ANALYST = "Who asks and pays; default: the catalog's first."
 
 
 @dataclass(frozen=True)
@@ -40,45 +41,65 @@ class QuestionOptions:
         return read_options(self.typed, request)
 
 
-def with_question_options(request: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def with_question_options(
+    request: str, *, text: str = _SQL, analyst: str = _ANALYST
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """A command with a question, the options of the request and who asks before its own options.
 
-    It is called with all of these as its first argument.
+    It is called with all of these as its first argument. Its own arguments stand between the place and the text;
+    `text` and `analyst` say what these two are.
     """
-    text = Annotated[str, typer.Argument(metavar="SELECT", help="The question, in SQL.")]
-    around = {"place": PlaceText, "text": text}, {"analyst": _ANALYST, "token_file": TokenFile}
+    question = Annotated[str, typer.Argument(metavar="SELECT", help=text)]
+    who = {"analyst": Annotated[str | None, typer.Option(help=analyst)], "token_file": TokenFile}
 
     def add(command: Callable[..., None]) -> Callable[..., None]:
         own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
-        before = [inspect.Parameter(name, _KEYWORD, annotation=kind) for name, kind in around[0].items()]
-        after = [inspect.Parameter(name, _KEYWORD, default=None, annotation=kind) for name, kind in around[1].items()]
-        taken = {name.name for name in own}
+        arguments = [each for each in own if each.default is each.empty]
+        first, last = _require("place", PlaceText), _require("text", question)
+        after = [inspect.Parameter(name, _KEYWORD, default=None, annotation=kind) for name, kind in who.items()]
 
         @wraps(command)
         def run(**given: Any) -> None:  # noqa: ANN401 - whatever Typer read
-            asked = {name: given.pop(name) for part in around for name in part}
-            typed = {flag: given.pop(_name(flag)) for flag in flags}
+            asked = {name: given.pop(name) for name in ("place", "text", *who)}
+            typed = {row.typed.flag: given.pop(_name(row.typed.flag)) for row in list_typed(request)}
             for former, row in list_former_flags(request):
-                if given.pop(_name(former)):
-                    raise refuse_former(row, Message(Flag(former)))
+                refuse_if_typed(given.pop(_name(former)), row)
             command(QuestionOptions(**asked, typed=typed), **given)
 
-        flags = [row.typed.flag for row in list_typed(request) if _name(row.typed.flag) not in taken]
         run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  # what Typer makes options of
-            [*before, *_list_parameters(request, flags), *after, *own]
+            [
+                first,
+                *arguments,
+                last,
+                *_list_parameters(request),
+                *after,
+                *(each for each in own if each not in arguments),
+            ]
         )
         return run
 
     return add
 
 
-def _list_parameters(request: str, flags: list[str]) -> Iterator[inspect.Parameter]:
-    for row in list_typed(request):
-        if row.typed.flag in flags:
-            yield _describe(row)
-    for former, _ in list_former_flags(request):
-        hidden = Annotated[bool, typer.Option(f"--{former}", hidden=True)]
-        yield inspect.Parameter(_name(former), _KEYWORD, default=False, annotation=hidden)
+def hide_former(row: QuestionOption) -> Any:  # noqa: ANN401 - what Typer reads
+    """The switch of an option by the name that it had before, on no page of help."""
+    return typer.Option(f"--{row.formerly}", hidden=True)
+
+
+def refuse_if_typed(was_typed: bool, row: QuestionOption) -> None:
+    """Refuse an option by the name that it had before."""
+    if was_typed:
+        raise refuse_former(row, Message(Flag(row.formerly)))
+
+
+def _require(name: str, kind: Any) -> inspect.Parameter:  # noqa: ANN401 - what Typer reads
+    return inspect.Parameter(name, _KEYWORD, annotation=kind)
+
+
+def _list_parameters(request: str) -> Iterator[inspect.Parameter]:
+    yield from map(_describe, list_typed(request))
+    for former, row in list_former_flags(request):
+        yield inspect.Parameter(_name(former), _KEYWORD, default=False, annotation=Annotated[bool, hide_former(row)])
 
 
 def _describe(row: QuestionOption) -> inspect.Parameter:

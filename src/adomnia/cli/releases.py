@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adomnia.cli.options import Format, Output, PlaceText, TokenFile, parse_number
+from adomnia.cli.options import Format, Output, PlaceText, TokenFile
+from adomnia.cli.question_options import QuestionOptions, with_question_options
 from adomnia.errors import Refusal
-from adomnia.options import CONFIDENCE
-from adomnia.typed_options import parse_share
+from adomnia.options import RELEASE
 
 if TYPE_CHECKING:
     from adomnia.cli.dataset_places import Place
@@ -38,20 +38,17 @@ adomnia preview examples/hospital visits --rows 5 --format json
 """
 
 
-def release(  # noqa: PLR0913, PLR0917 - its options
-    place: PlaceText,
+@with_question_options(
+    RELEASE,
+    text="SELECT * FROM a method that makes a release.",
+    analyst="Who makes it; default: the owner, or whose token it is.",
+)
+def release(
+    asked: QuestionOptions,
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="What it is called for ever: releases.NAME in questions.")
     ],
-    text: Annotated[str, typer.Argument(metavar="SELECT", help="SELECT * FROM a method that makes a release.")],
-    epsilon: Annotated[str | None, typer.Option(metavar="NUMBER", help="Pay in epsilon: Laplace noise.")] = None,
-    rho: Annotated[str | None, typer.Option(metavar="NUMBER", help="Pay in rho: Gaussian noise.")] = None,
-    delta: Annotated[str | None, typer.Option(metavar="NUMBER", help="Where the method needs one.")] = None,
-    confidence: Annotated[str, typer.Option(metavar="SHARE", help="Of its intervals.")] = str(CONFIDENCE),
-    analyst: Annotated[str | None, typer.Option(help="Who makes it; default: the owner, or whose token it is.")] = None,
-    private: Annotated[bool, typer.Option("--private", help="Buy it for the analyst alone.")] = False,
     out: Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help="Copy its folder to here, too.")] = None,
-    token_file: TokenFile = None,
     form: Output = Format.TABLE,
 ) -> None:
     """Publish tables or made-up rows that answer questions for free ever after; the dataset's budget pays once.
@@ -59,14 +56,11 @@ def release(  # noqa: PLR0913, PLR0917 - its options
     Made once, the same under the same name is free. What is published cannot be taken back.
     """
     from adomnia.cli import pages
-    from adomnia.cli.dataset_places import Place
     from adomnia.releases.tables import SCHEMA
 
     if out is not None and out.exists():
         raise Refusal(f"Folder {out}", "is there already", "name a new one")  # before anything is paid
-    payment: dict[str, Any] = {"epsilon": parse_number("epsilon", epsilon), "rho": parse_number("rho", rho)}
-    payment |= {"delta": parse_number("delta", delta), "confidence": parse_share("confidence", confidence)}
-    made = _make(Place(place, analyst, token_file), name, text, private=private, payment=payment)
+    made = _make(asked.where, name, asked.text, asked.read(RELEASE))
     if out is not None:
         made.save(out)
     if form is Format.JSON:
@@ -124,17 +118,17 @@ def preview(  # noqa: PLR0913, PLR0917 - each is an option
         answers.print_table(found)
 
 
-def _make(place: Place, name: str, text: str, *, private: bool, payment: dict[str, Any]) -> AskableRelease:
+def _make(place: Place, name: str, text: str, options: dict[str, Any]) -> AskableRelease:
     from adomnia.cli import dataset_places, opening
     from adomnia.cli.opening import show_progress
 
     if place.is_address or place.analyst is not None:
         with dataset_places.open_to_ask(place) as session, show_progress("Making the release") as tell:
-            return session.release(name, text, private=private, progress=tell, **payment)
-    if private:
+            return session.release(name, text, progress=tell, **options)
+    if options.pop("private", False):
         raise Refusal("--private", "is for analysts, and nobody is named", "add --analyst NAME")
     with opening.open_dataset(place.folder) as curator, show_progress("Making the release") as tell:
-        return curator.release(name, text, progress=tell, **payment)
+        return curator.release(name, text, progress=tell, **options)
 
 
 def _as_record(release: AskableRelease) -> dict[str, object]:

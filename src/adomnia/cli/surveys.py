@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from adomnia.cli.options import Format, Output, parse_number
+from adomnia.cli.question_options import hide_former, refuse_if_typed
 from adomnia.errors import Refusal
+from adomnia.options import OPTIONS
 from adomnia.typed_options import parse_share
 
 if TYPE_CHECKING:
@@ -130,13 +132,14 @@ def serve(  # noqa: PLR0913, PLR0917 - each is an option of the command line
     serve_survey(settings, _announce)
 
 
-def results(
+def results(  # noqa: PLR0913, PLR0917 - each is an option of the command line
     folder: SurveyFolder,
     confidence: Confidence = "0.95",
     population: Population = False,
     simultaneous: Annotated[
         bool, typer.Option("--simultaneous", help="All intervals hold at once, not each one.")
     ] = False,
+    together: Annotated[bool, hide_former(OPTIONS["simultaneous"])] = False,
     form: Output = Format.TABLE,
 ) -> None:
     """Estimate from the reports so far how many gave each answer."""
@@ -144,6 +147,7 @@ def results(
     from adomnia.survey.store import read_reports
     from adomnia.survey.survey import read_survey
 
+    refuse_if_typed(together, OPTIONS["simultaneous"])
     survey, share = read_survey(folder), parse_share("confidence", confidence)
     counts = read_reports(folder, survey)
     if not counts:
