@@ -13,6 +13,7 @@ from adomnia.privacy.conversions import rho_of
 from adomnia.privacy.events import Concentrated, Pure
 from kit.analyses import analyse, frame
 from kit.bits import SeededBits
+from kit.fitting import observe
 
 FRAME = frame(
     {"x": (0, 100), "z": (-50, 150), "k": (0, 20), "b": (0, 1), "debt": (-9, 0), "one": (3, 3)},

@@ -72,7 +72,7 @@ def test_means_and_covariances_of_the_statistics_are_those_of_the_law(name, poin
             product = expectation(
                 name,
                 point,
-                lambda x, j=j, k=k, a=mean, b=other: (observe(family, x)[..., j] - a) * (observe(family, x)[..., k] - b),
+                lambda x, j=j, k=k, means=(mean, other): np.prod(observe(family, x)[..., [j, k]] - means, axis=-1),
             )
             assert covariance[j, k] == pytest.approx(product, rel=1e-3)
 

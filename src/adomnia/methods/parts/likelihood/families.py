@@ -7,7 +7,7 @@ they are moved to the nearest ones that a law of the family has. Cite: Barndorff
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from math import inf
 from types import MappingProxyType
 from typing import ClassVar
@@ -64,7 +64,7 @@ class ExponentialFamily(ABC):
         return None
 
     def variance(self, points: Floats) -> Floats:
-        """The covariance of the estimate from n exact values, times n, as n grows: the inverse of Fisher's information."""
+        """The covariance of the estimate from n exact values, times n, as n grows: Fisher's information, inverted."""
         slopes = self.slopes(points)
         return np.asarray(slopes @ self.covariance(points) @ np.swapaxes(slopes, -1, -2))
 
