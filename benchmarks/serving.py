@@ -33,8 +33,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))  # where the callers are
 
 from adomnia.api.ledger_view import open_snapshot, read_entries  # noqa: E402
-from adomnia.ledger.anchor import Anchor  # noqa: E402
 from adomnia.ledger.audit import examine  # noqa: E402 - after the path
+from adomnia.ledger.chain import Anchor  # noqa: E402
 from kit.ledgers import find_ledger  # noqa: E402
 from kit.serving import Reply, calling, request, served, tokens, with_analysts  # noqa: E402
 

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import duckdb
 
 import adomnia
-from adomnia.privacy.conversions import rho_of
+from adomnia.privacy.losses import rho_of
 from trips import FIXED_MILLISECONDS, fsync, interleaved, raw_answer
 
 if TYPE_CHECKING:

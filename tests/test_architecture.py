@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import adomnia
-from adomnia.curator.kernel import Kernel
+from adomnia.curator.paying import Kernel
 from adomnia.mechanisms.registry import NOISES
 from adomnia.privacy.scans import Scan
 from adomnia.privacy.transforms.contract import Transform
@@ -581,7 +581,7 @@ def test_the_console_is_a_client():
         "import adomnia",
         "from sqlglot import exp",
         "import duckdb",
-        "def later():\n    from adomnia.curator.kernel import Kernel",
+        "def later():\n    from adomnia.curator.paying import Kernel",
         "if TYPE_CHECKING:\n    from adomnia.session.curator import Curator",
         "if TYPE_CHECKING:\n    from adomnia.ledger import Ledger",
         "visit.curator.ledger",

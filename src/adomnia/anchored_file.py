@@ -16,7 +16,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from adomnia.errors import Refusal, Unavailable
-from adomnia.ledger.anchor import lock_open_file
+from adomnia.ledger.chain import lock_open_file
 from adomnia.ledger.files import FilesReplacedError, identify, identify_open
 from adomnia.ledger.sqlite import (
     check_writable,

@@ -11,8 +11,7 @@ import pytest
 from adomnia.asking.stored_answers import AnswerForm, StoredResult, describe_form
 from adomnia.errors import Refusal
 from adomnia.messages.notes import Note
-from adomnia.plans.columns import KeyColumn, ValueColumn
-from adomnia.plans.drafts import Cap, DraftAnswer, LeftOut
+from adomnia.plans.columns import Cap, DraftAnswer, KeyColumn, LeftOut, ValueColumn
 from adomnia.sql.lower import lower
 from adomnia.statistics.contract import Estimate
 from sql.hospital import HOSPITAL

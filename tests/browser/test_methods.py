@@ -5,9 +5,13 @@ from __future__ import annotations
 import pytest
 
 from adomnia.methods.registry import METHODS
-from kit.browsing import find_barriers, wait_for
+from kit.browsing import find_barriers, intercept, wait_for
+from kit.waiting import wait_until
 
 SQL = "#written code"
+# Where the parts of the price panel stand, and what comes after it.
+PLACES = """() => [...document.querySelectorAll("#price > section, .late")].map(
+    (each) => each.getBoundingClientRect().top + scrollY)"""
 NARROW = "document.documentElement.scrollWidth <= innerWidth"
 
 
@@ -35,6 +39,48 @@ def test_a_method_is_found_as_one_types(console):
         page.fill("#q", "glm bin")
         page.click("text=logit")
         page.wait_for_url("**/methods/logit")
+
+
+@pytest.mark.parametrize("phone", [False, True])
+def test_the_price_comes_after_the_page_and_moves_nothing(console, phone):
+    with console.visit("alice", "/methods", phone=phone) as page:
+        held = []
+        intercept(page, "**/methods/lm/price", lambda route: held.append(route))  # noqa: PLW0108 - Playwright marks what it calls
+        page.goto(f"{console.address}/methods/lm")
+        page.wait_for_selector("text=The price is being computed.")
+        wait_until(lambda: held)
+        assert page.is_disabled("#pay")
+        assert find_barriers(page) == []
+        before = page.evaluate(PLACES)
+        held.pop().continue_()
+        page.wait_for_selector("#pay:enabled")
+        assert page.inner_text("#pay").startswith("Pay 0.25 and ask")
+        assert [abs(was - now) <= 1 for was, now in zip(before, page.evaluate(PLACES), strict=True)] == [True] * 6
+        wait_for(page, "() => document.getElementById('said')?.textContent.startsWith('Price 0.25: estimate within')")
+
+
+def test_a_price_that_does_not_come_is_asked_for_again(console):
+    with console.visit("alice", "/methods", expected=("Failed to load resource",)) as page:
+        lost = []
+
+        def lose_once(route):
+            if lost:
+                return route.continue_()
+            lost.append(route)
+            return route.abort()
+
+        intercept(page, "**/methods/iqr/price", lose_once)
+        page.goto(f"{console.address}/methods/iqr")
+        page.wait_for_selector("#price [data-lost]")
+        page.wait_for_selector("#pay:enabled")
+
+
+def test_without_scripts_a_button_shows_the_price(console):
+    with console.visit("alice", "/methods/lm", scripts=False) as page:
+        assert page.is_disabled("#pay")
+        assert not page.is_visible("text=The price is being computed.")
+        page.click("#price >> text=Show the price")
+        assert page.inner_text("#pay").startswith("Pay 0.25 and ask")
 
 
 def test_the_form_says_what_it_means_and_what_is_wrong_where(console):

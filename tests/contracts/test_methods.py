@@ -31,10 +31,10 @@ from adomnia.methods.contract import INFERENCE
 from adomnia.methods.registry import METHODS
 from adomnia.methods.signatures import method_record
 from adomnia.plans.views import read_column
-from adomnia.pricing.effort import without_effort
 from adomnia.pricing.findings import needs_delta, with_delta
 from adomnia.pricing.parts import amount, bill, split_price
 from adomnia.pricing.quotes import quote_plan
+from adomnia.pricing.rules import without_effort
 from adomnia.privacy.events import Composed, Concentrated, Pure
 from adomnia.privacy.losses import covers
 from adomnia.releases.arrays import Packer, Unpacker

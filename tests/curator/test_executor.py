@@ -19,7 +19,7 @@ from adomnia.pricing.parts import bill, split_price
 from adomnia.pricing.quotes import list_measures
 from adomnia.privacy.events import Composed, Concentrated, Pure
 from adomnia.privacy.queries import Query
-from adomnia.privacy.relations import everything
+from adomnia.privacy.relations import everything, recap
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.privacy.transforms.distances import Candidate, Distances, Guess
 from adomnia.sql.lower import lower
@@ -75,6 +75,18 @@ def test_what_was_measured_before_counts_towards_the_reserve(curator, plan):
 def test_exactly_what_was_reserved_is_measured(curator, plan):
     running = executor(curator, Composed([bill((plan, Pure(1)))]))
     assert len(running.measure(list_measures(plan, Pure(1)))) == len(running.record.values)
+
+
+def test_each_text_that_carries_a_query_is_held_to_what_was_planned_and_not_the_first_alone(curator, monkeypatch):
+    asked = lower("SELECT COUNT(*), SUM(cost) FROM visits", curator.catalog)
+    planned = [each.query for each in list_measures(asked, Pure(1))]
+    count, total = (replace(each, relation=recap(each.relation, {"visits": 1})) for each in planned)
+    statements, render = Statements(curator.engine, curator.catalog), curator.engine.render
+    statements.of([count, total])
+    # Alone, as in a later round, it is rendered wrongly: of as many rows of a person as the catalog allows.
+    monkeypatch.setattr(curator.engine, "render", lambda queries: render(tuple(planned[: len(queries)])))
+    with pytest.raises(ValueError, match="above the planned"):
+        statements.of([count])
 
 
 @pytest.mark.parametrize("norm", ["l1", "l2_squared", "linf"])

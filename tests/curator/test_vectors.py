@@ -15,12 +15,11 @@ from adomnia.curator.executor import Executor, Statements
 from adomnia.errors import Failure
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.expressions import call
-from adomnia.privacy.polynomials import constant, variable
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private, Where
 from adomnia.privacy.scans import Rows
 from adomnia.privacy.transforms.matrices import Combination, Matrix
-from adomnia.privacy.vectors import Variable, Vector
+from adomnia.privacy.vectors import Variable, Vector, constant, variable
 from adomnia.statistics.contract import Measure
 from kit.gate import aggregated, meaning, moved_within, proved
 from kit.hospital import CountedBits, curated, person, visit

@@ -14,9 +14,8 @@ from adomnia.distributions.combinations import SummedNoise, farthest, round_nois
 from adomnia.distributions.ratios import critical_value
 from adomnia.distributions.simulations import draw_again
 from adomnia.distributions.tulap import smooth_cdf
-from adomnia.mechanisms.contract import Continuous, Cumulants
+from adomnia.mechanisms.contract import Continuous, Cumulants, narrowest
 from adomnia.mechanisms.gaussian import DiscreteGaussian
-from adomnia.mechanisms.interval import narrowest
 from adomnia.mechanisms.laplace import DiscreteLaplace
 
 UNIT = 1000  # steps to a unit: fine enough for a convolution to be nearly continuous

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from adomnia.distributions.margins import deviations, margin
-from adomnia.mechanisms.interval import find_alpha
+from adomnia.mechanisms.contract import find_alpha
 from adomnia.mechanisms.laplace import DiscreteLaplace
 
 ONE = np.ones(1)

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from adomnia.distributions.ratios import critical_value, quotient_bounds, ratio_bounds
-from adomnia.mechanisms.contract import Continuous
+from adomnia.mechanisms.contract import Continuous, Interval
 from adomnia.mechanisms.exponential import Exponential
 from adomnia.mechanisms.gaussian import DiscreteGaussian
-from adomnia.mechanisms.interval import Interval
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.statistics.contract import Measured
 

@@ -27,10 +27,9 @@ from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, call
 from adomnia.privacy.keys import Bucket, Names
 from adomnia.privacy.kinds import Boolean, Day, Quantity, Text
-from adomnia.privacy.polynomials import constant, variable
 from adomnia.privacy.queries import Query
 from adomnia.privacy.scans import Histogram, Rows, Total
-from adomnia.privacy.vectors import Variable, Vector
+from adomnia.privacy.vectors import Variable, Vector, constant, variable
 from engines.databases import category, people, relation, whole
 
 CITY = category("city", "Oslo", "Bergen", "Voss")

@@ -15,9 +15,9 @@ from adomnia.explaining.promises import (
     format_probability,
     promises,
 )
-from adomnia.privacy.conversions import epsilon_of
 from adomnia.privacy.events import Approximate, Concentrated, Pure
 from adomnia.privacy.filters import Filter
+from adomnia.privacy.losses import epsilon_of
 from catalog.catalogs import CLINIC, changed, reading
 
 

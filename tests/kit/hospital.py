@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from adomnia.engines.duckdb import DuckDB
-from adomnia.engines.duckdb.running import Running
+from adomnia.engines.duckdb.engine import Running
 from adomnia.engines.limits import Limits
 from adomnia.ledger import Ledger
 from adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity, Text

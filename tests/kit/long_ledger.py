@@ -7,8 +7,7 @@ import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from adomnia.ledger.anchor import Anchor
-from adomnia.ledger.chain import Head, digest, encode_entry
+from adomnia.ledger.chain import Anchor, Head, digest, encode_entry
 from adomnia.ledger.journal import find_newest
 from adomnia.ledger.sqlite_records import SqliteRecords
 

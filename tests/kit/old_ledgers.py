@@ -19,8 +19,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from adomnia.engines.registry import load_engine
-from adomnia.ledger.anchor import Anchor
-from adomnia.ledger.chain import Head, digest
+from adomnia.ledger.chain import Anchor, Head, digest
 from adomnia.methods.registry import METHODS
 from adomnia.session import mock
 from adomnia.session.curator import LEDGER, Curator, open_ledger, read_catalog

@@ -8,7 +8,7 @@ from operator import mul
 
 from hypothesis import strategies as st
 
-from adomnia.privacy.polynomials import Polynomial, constant, variable
+from adomnia.privacy.vectors import Polynomial, constant, variable
 
 
 def bernstein(degree: int, width: int, place: int, variables: int) -> list[Polynomial]:

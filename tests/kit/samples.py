@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from adomnia.mechanisms.laplace import DiscreteLaplace
-from adomnia.privacy.conversions import rho_of
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Quantity
+from adomnia.privacy.losses import rho_of
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private
 from adomnia.privacy.scans import Total

@@ -20,7 +20,7 @@ import duckdb
 import pyarrow as pa
 
 from adomnia.engines.duckdb_dialect import DUCKDB
-from adomnia.engines.render.numbers import double
+from adomnia.engines.render.scalars import double
 from adomnia.privacy.kinds import Boolean, Day, Moment, Quantity, Text
 from adomnia.privacy.wall_time import count_seconds, read_seconds
 from contracts.test_engines import EDGES

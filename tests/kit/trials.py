@@ -11,8 +11,8 @@ from scipy import stats
 
 from adomnia.methods.parts.testing import departures, null_distribution
 from adomnia.methods.registry import METHODS
-from adomnia.privacy.conversions import rho_of
 from adomnia.privacy.events import Concentrated, Pure
+from adomnia.privacy.losses import rho_of
 from kit.analyses import Arms, analyse
 from kit.bits import SeededBits
 

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from adomnia import postgres
 from adomnia.ledger import Ledger
-from adomnia.ledger.anchor import Anchor
-from adomnia.ledger.chain import GENESIS, digest
+from adomnia.ledger.chain import GENESIS, Anchor, digest
 from adomnia.ledger.postgres_place import PostgresPlace
 from adomnia.privacy.events import Pure
 from adomnia.privacy.filters import Budget

@@ -13,9 +13,8 @@ import pytest
 
 from adomnia.errors import Refusal, Unavailable
 from adomnia.ledger import StoredAnswer
-from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.audit import check_witnesses, examine
-from adomnia.ledger.chain import GENESIS, Head, digest
+from adomnia.ledger.chain import GENESIS, Anchor, Head, digest
 from adomnia.ledger.sqlite_records import SqliteRecords
 from adomnia.privacy.events import Approximate, Concentrated, Pure, to_record
 from adomnia.privacy.filters import Budget, Spent

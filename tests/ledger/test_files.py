@@ -12,10 +12,9 @@ from pathlib import Path
 import pytest
 
 from adomnia.errors import Failure, Refusal, Unavailable
-from adomnia.ledger import Ledger, StoredAnswer, durable_file, file_store, schema, sqlite
-from adomnia.ledger.anchor import Anchor
-from adomnia.ledger.chain import GENESIS
-from adomnia.ledger.durable_file import DurableFile
+from adomnia.ledger import Ledger, StoredAnswer, file_store, schema, sqlite
+from adomnia.ledger.chain import GENESIS, Anchor
+from adomnia.ledger.file_store import DurableFile
 from adomnia.ledger.files import FilesReplacedError, close_leaving_log, identify, identify_open, is_in_use
 from adomnia.ledger.sqlite import connect_read_only
 from kit.waiting import HANG_SECONDS
@@ -281,7 +280,7 @@ def test_opening_leaves_a_log_alone_that_others_wrote_meanwhile(path, monkeypatc
         return connection
 
     with monkeypatch.context() as split:
-        split.setattr(durable_file, "connect", connect_early)
+        split.setattr(file_store, "connect", connect_early)
         with pytest.raises(Refusal, match="ends at entry 1, but its anchor remembers entry 2"):
             opened(path)
     log = Path(f"{path}{LOG}")

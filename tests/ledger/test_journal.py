@@ -10,11 +10,10 @@ from functools import partial
 import pytest
 
 from adomnia.errors import Refusal
-from adomnia.ledger import durable_file
+from adomnia.ledger import file_store
 from adomnia.ledger import journal as journals
 from adomnia.ledger.accounts import decode_accounts, encode_accounts
-from adomnia.ledger.anchor import Anchor
-from adomnia.ledger.chain import GENESIS, Head, digest, encode_entry
+from adomnia.ledger.chain import GENESIS, Anchor, Head, digest, encode_entry
 from adomnia.ledger.journal import Journal
 from adomnia.ledger.ledger_places import find_place
 from adomnia.ledger.owner import declare
@@ -202,7 +201,7 @@ def test_a_checkpoint_is_not_believed_without_its_hash(long, anchored, comes):
     words = r"The ledger was changed: (its entry 14 is not|entry 15 does not follow)"
     with long.with_name(f"{long.name}.lock").open("r+b") as lock:
         if comes == "joins":  # somebody pays already, so nothing is looked at before the chain
-            assert durable_file._try_lock(lock.fileno(), durable_file.fcntl.F_RDLCK, durable_file._PAYING)
+            assert file_store._try_lock(lock.fileno(), file_store.fcntl.F_RDLCK, file_store._PAYING)
         with pytest.raises(Refusal, match=words):
             opened(long)
 
@@ -275,7 +274,7 @@ def test_an_error_while_the_anchor_is_written_grants_nothing_and_loses_nothing(j
         raise OSError(5, "Input/output error")
 
     with monkeypatch.context() as broken:
-        broken.setattr("adomnia.ledger.anchor.os.pwrite", fail)
+        broken.setattr("adomnia.ledger.chain.os.pwrite", fail)
         with pytest.raises(OSError, match="Input/output"):
             journal.run([debit("one")])
     assert anchor_of(place).read().sequence == 1

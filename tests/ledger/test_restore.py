@@ -13,9 +13,8 @@ import pytest
 from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.ledger import Hold, ledger_places
 from adomnia.ledger import restore as restoring
-from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.audit import list_restorations
-from adomnia.ledger.chain import GENESIS, Head
+from adomnia.ledger.chain import GENESIS, Anchor, Head
 from adomnia.ledger.failpoints import KILLED
 from adomnia.ledger.restore import Restoration, restore
 from adomnia.ledger.sqlite import connect_read_only

@@ -11,8 +11,8 @@ from contextlib import closing
 import pytest
 
 from adomnia.errors import Failure, Refusal, Unavailable
-from adomnia.ledger import StoredAnswer, durable_file, file_store, sqlite, writer
-from adomnia.ledger.anchor import Anchor
+from adomnia.ledger import StoredAnswer, file_store, sqlite, writer
+from adomnia.ledger.chain import Anchor
 from adomnia.ledger.file_store import FileStore
 from kit.faults import faulty
 from kit.waiting import HANG_SECONDS, wait_until
@@ -108,7 +108,7 @@ def test_a_database_that_became_read_only_grants_nothing_until_it_can_be_written
 
 
 def test_a_locked_database_is_waited_for_and_then_refused(path, monkeypatch):
-    for module in (sqlite, durable_file):
+    for module in (sqlite, file_store):
         monkeypatch.setattr(module, "monotonic", lambda: 600 * time.monotonic())  # 30 seconds are over in 50 ms
     monkeypatch.setattr(writer, "_ANSWER_SECONDS", 0.1)
     with opened(path) as ledger, closing(sqlite3.connect(path, isolation_level=None)) as other:

@@ -15,7 +15,7 @@ from dataclasses import replace
 import pytest
 
 from adomnia.errors import Refusal, Unavailable
-from adomnia.ledger import durable_file, sqlite
+from adomnia.ledger import file_store, sqlite
 from adomnia.ledger.schema import LEDGER_FORMAT
 from adomnia.ledger.sqlite import (
     execute_patiently,
@@ -44,7 +44,7 @@ def path(kind, tmp_path):
 @pytest.fixture
 def impatient(monkeypatch):
     """Time runs 600 times as fast for whoever waits."""
-    for module in (sqlite, durable_file):
+    for module in (sqlite, file_store):
         monkeypatch.setattr(module, "monotonic", lambda: 600 * time.monotonic())
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from adomnia.mechanisms import DiscreteGaussian
 from adomnia.mechanisms.gaussian_tail import exact_delta
-from adomnia.privacy.conversions import delta_of
 from adomnia.privacy.events import Approximate, Concentrated
+from adomnia.privacy.losses import delta_of
 from adomnia.privacy.sensitivity import Sensitivity
 from kit.bits import SeededBits
 from kit.gaussian_curve import analytic_deviation, curve

@@ -10,7 +10,7 @@ import pytest
 from adomnia.mechanisms import DiscreteGaussian
 from adomnia.mechanisms.gaussian_tail import exact_delta
 from adomnia.noise import SystemBits
-from adomnia.privacy.conversions import delta_of
+from adomnia.privacy.losses import delta_of
 from kit.gaussian_curve import curve
 
 pytestmark = pytest.mark.soak

@@ -14,9 +14,8 @@ import pytest
 from adomnia.mechanisms import DiscreteGaussian, DiscreteLaplace, Secret
 from adomnia.mechanisms.gaussian_tail import tail_from
 from adomnia.mechanisms.threshold import Threshold
-from adomnia.privacy.conversions import delta_of
 from adomnia.privacy.events import Approximate, Concentrated, Pure
-from adomnia.privacy.losses import covers
+from adomnia.privacy.losses import covers, delta_of
 from adomnia.privacy.sensitivity import Sensitivity
 from kit.bits import SeededBits
 from kit.laws import exact_gaussian, exact_laplace, p_value_of_counts

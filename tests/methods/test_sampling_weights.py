@@ -11,8 +11,7 @@ from adomnia.methods.sampling_weights import SamplingWeights, read_weights
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Quantity
-from adomnia.privacy.polynomials import constant, variable
-from adomnia.privacy.vectors import Variable
+from adomnia.privacy.vectors import Variable, constant, variable
 
 
 def column(lower, upper, domain=None):

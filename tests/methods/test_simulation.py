@@ -10,11 +10,10 @@ import pytest
 from adomnia.methods.parts.describe.cuts import Cutting
 from adomnia.methods.simulation import count_simulations, drive, simulate, simulate_less
 from adomnia.privacy.events import Pure
-from adomnia.privacy.polynomials import constant, variable
 from adomnia.privacy.queries import Query
 from adomnia.privacy.scans import NonNull, Rows, Total
 from adomnia.privacy.transforms.matrices import Combination, Matrix
-from adomnia.privacy.vectors import Vector
+from adomnia.privacy.vectors import Vector, constant, variable
 from adomnia.statistics.contract import Measure
 from kit.analyses import frame
 from kit.describing import build

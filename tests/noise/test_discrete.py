@@ -11,7 +11,16 @@ import pytest
 from scipy.special import bdtr, bdtrc, chdtrc
 
 from adomnia.errors import Failure
-from adomnia.noise.discrete import LogQuadratic, _compare_with_exp, discrete_gaussian, discrete_laplace, geometric
+from adomnia.noise.discrete import (
+    LogQuadratic,
+    _compare_with_exp,
+    add,
+    describe_array,
+    discrete_gaussian,
+    discrete_laplace,
+    geometric,
+    is_integers,
+)
 from kit.bits import Exhausted, ScriptedBits, SeededBits
 from kit.laws import (
     exact_gaussian,
@@ -403,3 +412,42 @@ def test_one_vector_and_many_single_draws_have_the_same_law(seeded_bits):
     draws = np.concatenate([sampler.draw(1, seeded_bits) for _ in range(20_000)])
     assert fits_the_law(draws, laplace_law(Fraction(3000)))
     assert not fits_the_law(draws, laplace_law(Fraction(3300)))
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 2)])
+@pytest.mark.parametrize("dtype", [np.int64, object])
+def test_a_sum_keeps_its_shape_and_is_an_array_even_without_dimensions(shape, dtype):
+    """A 0-dimensional sum of Python integers used to come back as a bare number, which has no shape."""
+    exact, noise = np.full(shape, 5, dtype=dtype), np.full(shape, -2, dtype=np.int64)
+    total = add(exact, noise)
+    assert type(total) is np.ndarray
+    assert total.shape == shape
+    assert total.dtype == dtype
+    assert (total == 3).all()
+
+
+def test_python_integers_stay_exact_beyond_64_bits():
+    exact = np.array(10**30, dtype=object)
+    assert add(exact, np.array(1, dtype=np.int64)).item() == 10**30 + 1
+
+
+@pytest.mark.parametrize(
+    ("array", "words"),
+    [
+        ([1, 2], "list"),
+        (np.array([1.5]), "ndarray of float64"),
+        (np.array([True]), "ndarray of bool"),
+        (np.array([1], dtype=np.uint64), "ndarray of uint64"),
+        (np.ma.MaskedArray([1], mask=[1]), "MaskedArray of int64"),
+        (np.array([1, "a"], dtype=object), "ndarray of object"),
+    ],
+    ids=str,
+)
+def test_everything_else_is_named_without_a_value(array, words):
+    assert not is_integers(array)
+    assert describe_array(array) == words
+
+
+def test_plain_arrays_are_taken():
+    assert is_integers(np.array([1, 2]))
+    assert is_integers(np.array([1, 10**40], dtype=object))

@@ -12,11 +12,10 @@ from adomnia.plans.words import in_words
 from adomnia.privacy.events import Pure
 from adomnia.privacy.expressions import FUNCTIONS, Call, Column, Literal, call, number, text
 from adomnia.privacy.kinds import Boolean, Day, Quantity, Text
-from adomnia.privacy.polynomials import constant, variable
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private
 from adomnia.privacy.transforms.matrices import Combination, Matrix
-from adomnia.privacy.vectors import Variable, Vector
+from adomnia.privacy.vectors import Variable, Vector, constant, variable
 from adomnia.sql.lower import lower
 from adomnia.statistics.count import Count
 from kit.plan_lines import describe_plan

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from adomnia.catalog.model import Profile
-from adomnia.plans.drafts import Cap, LeftOut
+from adomnia.plans.columns import Cap, LeftOut
 from adomnia.pricing.caps import choose_caps, largest_caps
 from adomnia.pricing.quotes import list_measures
 from adomnia.privacy.events import Concentrated, Pure

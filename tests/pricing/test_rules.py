@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import date
 from fractions import Fraction
+from itertools import product
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from adomnia import Question
-from adomnia.pricing.parts import bill, split_together, weigh_outputs
+from adomnia.errors import Refusal
+from adomnia.pricing.parts import bill, identify, split_price, split_together, weigh_outputs
 from adomnia.pricing.payment import price_batch, price_question
 from adomnia.pricing.quotes import list_measures, quote_plan
-from adomnia.pricing.rules import FIRST, SECOND, with_estimators, with_presence
+from adomnia.pricing.rules import FIRST, SECOND, with_effort, with_estimators, with_presence, without_effort
 from adomnia.privacy.events import Concentrated, Pure
+from adomnia.privacy.losses import loss
+from adomnia.privacy.queries import Clip
 from adomnia.sql.lower import lower
+from adomnia.statistics.clipped import Clipped
 from adomnia.statistics.count import is_parted
 from adomnia.statistics.joint import Joint
+from adomnia.statistics.located import Located
+from adomnia.statistics.mean import Mean
 from adomnia.statistics.sum import Sum
+from kit.gate import aggregated, meaning, moved_within, proved
+from kit.hospital import LINKED, curated, declare, item, visit
 from kit.pricing import paid
-from sql.hospital import HOSPITAL
+from kit.rows import ORPHAN, PEOPLE, databases
+from kit.searches import examples
+from kit.tables import Database
+from sql.hospital import HOSPITAL, VISITS, whole
 
 LM = "SELECT * FROM lm(people, formula => 'salary ~ age')"
 
@@ -284,3 +300,327 @@ def test_a_mean_of_another_question_of_the_batch_serves_as_well():
 def test_a_price_whose_noise_cannot_be_drawn_changes_nothing():
     asked = plan("SELECT SUM(age) / COUNT(age) AS r FROM people")
     assert with_estimators([asked], Pure(10**6)) == [asked]
+
+
+PRICE = Concentrated(Fraction(1, 10))
+BY_HOSPITAL = "SELECT hospital, COUNT(*) AS n, SUM(cost) AS s, AVG(cost) AS a FROM visits GROUP BY hospital"
+TEXTS = [
+    BY_HOSPITAL,
+    "SELECT SUM(cost), COUNT(cost), COUNT(diagnosis) FROM visits WHERE cost > 1",
+    "SELECT hospital, AVG(cost * 2 - 5), COUNT(person_id), STDDEV(cost) FROM visits GROUP BY hospital",
+    "SELECT sex, SUM(salary), AVG(score), COUNT(DISTINCT person_id) FROM people GROUP BY sex",
+    "SELECT FLOOR(cost / 20000) AS band, COUNT(*) FROM visits GROUP BY FLOOR(cost / 20000)",
+    (
+        "SELECT p.sex, SUM(v.cost), COUNT(v.cost) FROM people p LEFT JOIN visits v ON p.person_id = v.person_id "
+        "GROUP BY p.sex"
+    ),
+]
+
+YEARS = ("YEAR(born)", "DATE_TRUNC('year', born)")  # one value, whose cells are shown as numbers or as days
+
+
+def high(text, catalog=HOSPITAL, price=PRICE):
+    return with_effort(lower(text, catalog), "high", price)
+
+
+# ------------------------------------------------------------------------------------------------ plans and bills
+
+
+def test_normal_effort_changes_nothing():
+    plan = lower(BY_HOSPITAL, HOSPITAL)
+    assert with_effort(plan, "normal", Pure(1)) is plan
+    assert [type(statistic) for statistic, _ in split_price(plan, PRICE) if isinstance(statistic, Clipped)] == []
+
+
+def test_with_high_effort_every_statistic_is_shortened_and_means_are_located():
+    plan = high(BY_HOSPITAL)
+    assert all(isinstance(statistic, Clipped) for statistic, _ in split_price(plan, PRICE))
+    assert [type(each) for each in plan.statistics].count(Located) == 1
+    assert without_effort(plan) == lower(BY_HOSPITAL, HOSPITAL)
+
+
+def test_rows_of_blocks_are_not_shortened():
+    plan = lower("SELECT AVG(z) FROM (SELECT AVG(age) AS z FROM people GROUP BY BLOCK(5))", HOSPITAL)
+    with pytest.raises(Refusal, match="here rows are of blocks of people"):
+        with_effort(plan, "high", Concentrated(1))
+
+
+def test_a_mean_of_integers_too_large_to_shorten_is_left_as_it_is():
+    wide = whole("cost", 0, 2**51)
+    visits = replace(VISITS, columns=(*VISITS.columns[:-1], wide))
+    (statistic,) = high(
+        "SELECT AVG(cost) FROM visits", replace(HOSPITAL, tables=(HOSPITAL.tables[0], visits))
+    ).statistics
+    assert isinstance(statistic, Mean)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_the_bill_is_the_price(text):
+    plan = high(text, catalog=HOSPITAL)
+    assert loss(bill((plan, PRICE))).rho == PRICE.rho
+
+
+def test_answers_of_one_effort_are_not_those_of_the_other():
+    text = "SELECT COUNT(*) FROM visits"
+    plain, shortened = lower(text, HOSPITAL), high(text)
+    assert plain.statistics == shortened.statistics
+    assert identify(plain, PRICE, 1) != identify(shortened, PRICE, 1)
+    assert identify(shortened, PRICE, 1) == identify(high(text), PRICE, 1)
+
+
+def test_what_both_efforts_measure_is_paid_for_each():
+    text = "SELECT COUNT(*) FROM visits"
+    both = bill((lower(text, HOSPITAL), PRICE), (high(text), PRICE))
+    assert loss(both).rho == 2 * PRICE.rho
+    assert loss(bill((high(text), PRICE), (high(text), PRICE))).rho == PRICE.rho
+
+
+def test_means_of_other_cells_are_paid_for_each():
+    """The mean of all cells is the same measurement for both; the distances that follow from it are not."""
+    texts = [f"SELECT {key} AS y, AVG(salary) FROM people GROUP BY 1" for key in YEARS]
+    assert loss(bill(*((high(text), PRICE) for text in texts))).rho == 2 * PRICE.rho
+    assert loss(bill((high(texts[0]), PRICE), (high(texts[0]), PRICE))).rho == PRICE.rho
+
+
+def test_means_around_centres_of_other_counts_are_paid_for_each():
+    """Where the mean of all lies follows from the count too, which is measured at another price here."""
+    alone = high("SELECT AVG(cost) FROM visits")
+    weighed = weigh_outputs(lower("SELECT COUNT(cost) AS n, AVG(cost) AS a FROM visits", HOSPITAL), {"n": 3, "a": 1})
+    weighed = with_effort(weighed, "high", PRICE)
+    price, more = Concentrated(Fraction(2, 100)), Concentrated(Fraction(7, 100))  # a hundredth for both distances
+    assert loss(bill((alone, price), (weighed, more))).rho == price.rho + more.rho
+
+
+def test_one_price_for_means_around_other_centres_is_kept():
+    weights = {"a": 1, "n": Fraction(3, 4), "r": Fraction(1, 4)}
+    text = "SELECT AVG(cost) AS a, COUNT(cost) AS n, COUNT(*) AS r FROM visits"
+    plans = [
+        high("SELECT AVG(cost) FROM visits"),
+        with_effort(weigh_outputs(lower(text, HOSPITAL), weights), "high", PRICE),
+    ]
+    paid = bill(*zip(plans, split_together(plans, PRICE), strict=True))
+    assert len(paid.events) == 5
+    assert loss(paid).rho == PRICE.rho
+
+
+def test_weights_reach_the_distances_and_the_count():
+    plan = weigh_outputs(lower("SELECT COUNT(cost) AS n, AVG(cost) AS a FROM visits", HOSPITAL), {"n": 3, "a": 1})
+    plan = with_effort(plan, "high", PRICE)
+    (located,) = (one.inner for one, _ in split_price(plan, PRICE) if isinstance(one.inner, Located))
+    assert located.share == Fraction(1, 7)  # the count is wanted 3, the distances half of 1
+    assert loss(bill((plan, PRICE))).rho == PRICE.rho
+
+
+@pytest.mark.parametrize(
+    ("effort", "price", "why"),
+    [("high", Pure(1), "pay with rho="), ("low", PRICE, 'write effort="high"'), ("", PRICE, "is not known")],
+)
+def test_an_effort_that_cannot_be_made_is_refused(effort, price, why):
+    with pytest.raises(Refusal) as refused:
+        with_effort(lower(BY_HOSPITAL, HOSPITAL), effort, price)
+    assert why in str(refused.value)
+    assert refused.value.code == "bad_effort"
+
+
+# ------------------------------------------------------------------------------------------------ sessions
+
+
+@pytest.fixture(scope="module")
+def catalog(tmp_path_factory):
+    return declare(tmp_path_factory.mktemp("effort") / "hospital")
+
+
+@pytest.fixture
+def curator(catalog):
+    some = [
+        visit(person, hospital=f"H{1 + (person + k) % 5}", cost=100.0 + k)
+        for person in range(300)
+        for k in range(1 + person % 3)
+    ]
+    with curated(catalog, [], some) as curator:
+        yield curator
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_questions_are_answered_and_replayed(curator, text):
+    session = curator.session("bob")
+    before = curator.ledger.spent("bob").rho_units
+    first = session.sql(text, rho=PRICE.rho, effort="high")
+    paid = curator.ledger.spent("bob").rho_units - before
+    again = session.sql(text, rho=PRICE.rho, effort="high")
+    assert again.replayed
+    assert [first[column.name] for column in first.columns] == [again[column.name] for column in again.columns]
+    assert curator.ledger.spent("bob").rho_units == before + paid
+    assert not session.sql(text, rho=PRICE.rho).replayed
+
+
+def test_the_answer_says_what_was_shortened(curator):
+    answer = curator.session("bob").sql(BY_HOSPITAL, rho=1, effort="high")
+    methods = [column.estimate.method for column in answer.columns[1:]]
+    assert all("shortened to" in method and "left out" in method for method in methods)
+    assert methods[2].startswith("noisy sum of distances from about the mean / noisy count")
+
+
+def test_high_effort_is_nearer_to_the_truth(curator):
+    """cost is around 100 of at most 100,000: the noise of a sum is that of 100,000 unless sums are shortened."""
+    truth = [0.0] * 5
+    for person in range(300):
+        for k in range(1 + person % 3):
+            truth[(person + k) % 5] += 100 + k
+    session = curator.session("bob")
+    errors = {
+        effort: sum(
+            abs(found - true)
+            for _ in range(3)
+            for found, true in zip(
+                session.sql(
+                    "SELECT hospital, SUM(cost) AS s FROM visits GROUP BY hospital", rho=1, effort=effort, replay=False
+                )["s"],
+                truth,
+                strict=True,
+            )
+        )
+        for effort in ("normal", "high")
+    }
+    assert errors["high"] < errors["normal"] / 50
+
+
+def test_the_price_says_that_less_is_to_be_expected(curator):
+    session = curator.session("bob")
+    normal, shortened = (session.price(BY_HOSPITAL, rho=1, effort=effort) for effort in ("normal", "high"))
+    assert (normal.effort, shortened.effort) == ("normal", "high")
+    assert [line.name for line in shortened.outputs] == [line.name for line in normal.outputs]
+    assert loss(shortened.event) == loss(normal.event)
+
+
+@pytest.mark.parametrize("payment", [{"epsilon": 1}, {"error": 50}])
+def test_epsilon_does_not_buy_high_effort(curator, payment):
+    before = curator.ledger.spent("bob")
+    with pytest.raises(Refusal) as refused:
+        curator.session("bob").sql("SELECT COUNT(*) FROM visits", **payment, effort="high")
+    assert refused.value.code == "bad_effort"
+    assert curator.ledger.spent("bob") == before
+
+
+def test_a_batch_has_one_effort_or_one_each(curator):
+    session = curator.session("bob")
+    texts = ["SELECT COUNT(*) FROM visits", BY_HOSPITAL]
+    simultaneous = session.batch(texts, rho=1, effort="high")
+    each = session.batch([Question(texts[0], rho=1, effort="high"), Question(texts[0], rho=1)])
+    assert ["shortened" in answer.columns[-1].estimate.method for answer in (*simultaneous, *each)] == [
+        True,
+        True,
+        True,
+        False,
+    ]
+
+
+def test_a_batch_of_means_of_other_cells_is_answered(tmp_path):
+    bought = [item(k, price=float(k % 90), bought=date(2020, 1 + k % 12, 1)) for k in range(60)]
+    texts = [
+        f"SELECT {key} AS y, AVG(price) FROM items GROUP BY 1" for key in ("YEAR(bought)", "DATE_TRUNC('year', bought)")
+    ]
+    with curated(
+        declare(tmp_path / "linked", LINKED), [], [visit(k, visit_id=k) for k in range(60)], bought
+    ) as curator:
+        answers = curator.session("bob").batch(texts, rho=1, effort="high")
+    assert [answer.columns[0].values for answer in answers] == [(2020,), (date(2020, 1, 1),)]
+
+
+def test_a_batch_of_means_around_other_centres_is_answered(curator):
+    weighed = "SELECT AVG(cost) AS a, COUNT(cost) AS n FROM visits"
+    session = curator.session("bob")
+    for place in range(1, 5):  # where both centres happen to be the same, less is measured
+        rho = Fraction(place, 50)
+        asked = Question(weighed, rho=rho * Fraction(7, 2), weights={"a": 1, "n": 3}, effort="high")
+        assert session.batch([Question("SELECT AVG(cost) FROM visits", rho=rho, effort="high"), asked])
+
+
+# ------------------------------------------------------------------------------------------------ the gate
+
+
+def lengths(measure):
+    """The query that will be asked, at a few of the lengths that it can have."""
+    query = measure.query
+    if query.clip is None:
+        return [query]
+    bounds = {1, 2, 7, 1000, query.clip.bound}
+    return [replace(query, clip=Clip(bound, query.clip.counted)) for bound in bounds if bound <= query.clip.bound]
+
+
+def gate(catalog, files, who, texts):
+    """One person moves the lengths and the shortened vectors by so far at most, and they are what they should be."""
+    database = Database(catalog, dict(zip(("people", "visits"), files, strict=True)))
+    smaller = database.without((0, who))
+    with curated(catalog, **database.files) as one, curated(catalog, **smaller.files) as other:
+        for text in texts:
+            wanted = list_measures(high(text, catalog), PRICE)
+            queries = tuple(dict.fromkeys(query for measure in wanted for query in lengths(measure)))
+            statements = proved(one, queries)
+            here, there = aggregated(one, statements), aggregated(other, statements)
+            assert here == {query: meaning(query, database) for query in queries}
+            for query in queries:
+                moved_within(query, here[query], there[query])
+
+
+@settings(max_examples=examples(8), deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    database=databases,
+    who=st.sampled_from([*PEOPLE, ORPHAN, None]),
+    texts=st.lists(st.sampled_from(TEXTS), min_size=1, max_size=2, unique=True),
+)
+def test_one_person_moves_what_high_effort_measures_by_at_most_its_sensitivity(catalog, database, who, texts):
+    gate(catalog, database, who, texts)
+
+
+def test_many_rows_of_one_person_in_many_groups(catalog):
+    some = [visit(1, hospital=f"H{k % 5 + 1}", cost=1e5 * (k % 2), urgent=k % 2 == 0) for k in range(40)]
+    gate(catalog, ([], some), 1, TEXTS)
+
+
+def test_what_is_rehearsed_is_proved_for_every_question(catalog):
+    with curated(catalog, [], []) as curator:
+        for text, price in product(TEXTS, (Concentrated(Fraction(1, 1000)), Concentrated(5))):
+            proved(
+                curator, tuple(dict.fromkeys(each.query for each in list_measures(high(text, catalog, price), price)))
+            )
+
+
+def test_means_are_means_again_where_effort_is_normal():
+    assert any(isinstance(each, Mean) for each in without_effort(high(BY_HOSPITAL)).statistics)
+
+
+TERMS = [
+    "COUNT(*)",
+    "COUNT(cost)",
+    "SUM(cost)",
+    "AVG(cost)",
+    "VAR_POP(cost)",
+    "STDDEV(cost)",
+    "SUM(cost - 50000)",
+    "AVG(cost - 50000)",
+    "VAR_SAMP(cost - 50000)",
+    "CORR(cost, cost - 50000)",
+    "COUNT(DISTINCT person_id)",
+    "COUNT(DISTINCT diagnosis)",
+    "SUM(CASE WHEN urgent THEN 1 ELSE 0 END)",
+    "AVG(cost) / COUNT(*)",
+]
+
+
+@settings(max_examples=examples(6), deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    terms=st.lists(st.sampled_from(TERMS), min_size=2, max_size=6, unique=True),
+    grouped=st.booleans(),
+    weights=st.lists(st.integers(1, 3), min_size=6, max_size=6),
+)
+def test_whatever_is_asked_together_stays_within_what_was_paid(catalog, terms, grouped, weights):
+    """The executor measures nothing beyond the reserve: a statistic that went on differently would fail here."""
+    outputs = [f"{term} AS c{place}" for place, term in enumerate(terms)]
+    text = f"SELECT {', '.join(outputs)} FROM visits{' GROUP BY hospital' if grouped else ''}"
+    given_weights = {f"c{place}": weights[place] for place in range(len(terms))}
+    with curated(catalog, [], [visit(k, hospital="H1", cost=float(k), diagnosis="x") for k in range(20)]) as curator:
+        session = curator.session("bob")
+        assert session.sql(text, rho=1, effort="high").columns
+        assert session.sql(text, rho=1, effort="high", weights=given_weights).columns
+        assert session.batch([text, "SELECT COUNT(cost), AVG(cost) FROM visits"], rho=1, effort="high")

@@ -14,12 +14,11 @@ from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Pure
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Boolean, Quantity
-from adomnia.privacy.polynomials import constant, variable
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private
 from adomnia.privacy.scans import Rows, Total
 from adomnia.privacy.transforms.matrices import Combination, Matrix
-from adomnia.privacy.vectors import Variable, Vector
+from adomnia.privacy.vectors import Variable, Vector, constant, variable
 from adomnia.sql.lower import lower, plan_question
 from adomnia.sql.reading.parse import parse
 from adomnia.statistics.contract import Measure

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from adomnia.errors import Refusal
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT
-from adomnia.privacy.conversions import delta_of
 from adomnia.privacy.events import (
     Approximate,
     BoundedRange,
@@ -24,6 +23,7 @@ from adomnia.privacy.events import (
     ScalarLaplace,
 )
 from adomnia.privacy.filters import Branches, Budget, Filter, Left, Spent
+from adomnia.privacy.losses import delta_of
 from adomnia.privacy.sensitivity import Sensitivity
 from kit.searches import examples
 from privacy.references import (

@@ -13,7 +13,6 @@ from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.keys import key_values
 from adomnia.privacy.kinds import Boolean, Identity, Quantity, Text
-from adomnia.privacy.polynomials import variable
 from adomnia.privacy.queries import Clip, Query
 from adomnia.privacy.relations import (
     MOST_PEOPLE,
@@ -29,7 +28,7 @@ from adomnia.privacy.relations import (
 )
 from adomnia.privacy.scans import DistinctValues, Histogram, NonNull, People, Proposal, Rows, Total
 from adomnia.privacy.sensitivity import Sensitivity
-from adomnia.privacy.vectors import Variable, Vector
+from adomnia.privacy.vectors import Variable, Vector, variable
 
 SEX = Column("sex", Text(("F", "M", "X")))
 ACTIVE = Column("active", Boolean())

@@ -15,8 +15,8 @@ from itertools import count
 import pytest
 
 from adomnia.api.ledger_view import open_snapshot, read_entries
-from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.audit import examine
+from adomnia.ledger.chain import Anchor
 from kit.example import write_example
 from kit.ledgers import find_ledger
 from kit.serving import CUT, calling, request, start, tokens, with_analysts

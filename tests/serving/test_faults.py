@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from adomnia.api.ledger_view import open_snapshot, read_entries
-from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.audit import examine
+from adomnia.ledger.chain import Anchor
 from kit.example import write_example
 from kit.faults import fill, may_mount, read_only, small_disk
 from kit.ledgers import find_ledger

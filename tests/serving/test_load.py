@@ -10,8 +10,8 @@ from functools import partial
 import pytest
 
 from adomnia.api.ledger_view import open_snapshot, read_entries
-from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.audit import examine
+from adomnia.ledger.chain import Anchor
 from kit.example import write_example
 from kit.ledgers import find_ledger
 from kit.serving import CUT, calling, request, served, tokens, with_analysts

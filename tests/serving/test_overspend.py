@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from adomnia.api.ledger_view import open_snapshot, read_entries
-from adomnia.ledger.anchor import Anchor
+from adomnia.ledger.chain import Anchor
 from kit.example import write_example
 from kit.ledgers import find_ledger
 from kit.serving import calling, request, served, tokens, with_analysts

@@ -8,8 +8,7 @@ from math import inf, nan
 import numpy as np
 import pytest
 
-from adomnia.plans.columns import KeyColumn, ValueColumn
-from adomnia.plans.drafts import Cap, LeftOut
+from adomnia.plans.columns import Cap, KeyColumn, LeftOut, ValueColumn
 from adomnia.statistics.contract import Estimate
 from adomnia.wire.answers import (
     AnswerReply,

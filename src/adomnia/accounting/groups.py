@@ -7,7 +7,6 @@ from functools import singledispatch
 from typing import TypeAlias
 
 from adomnia.privacy.amounts import EPSILON_UNIT, whole
-from adomnia.privacy.conversions import epsilon_of
 from adomnia.privacy.enclosures import exp_down, exp_up
 from adomnia.privacy.events import (
     Approximate,
@@ -19,7 +18,7 @@ from adomnia.privacy.events import (
     ScalarGaussian,
     ScalarLaplace,
 )
-from adomnia.privacy.losses import loss
+from adomnia.privacy.losses import epsilon_of, loss
 
 Guarantee: TypeAlias = Pure | Concentrated | Approximate
 

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
     from adomnia.asking.sizes import AnswerSize
     from adomnia.catalog.model import Analyst, Catalog, Policy
-    from adomnia.curator.kernel import Kernel
+    from adomnia.curator.paying import Kernel
     from adomnia.engines.contract import Engine, Progress
     from adomnia.ledger import Ledger
     from adomnia.ledger.requests import Receipt, StoredAnswer
-    from adomnia.plans.drafts import DraftAnswer
+    from adomnia.plans.columns import DraftAnswer
     from adomnia.plans.plan import Plan
     from adomnia.pricing.questions import Payment, Priced
     from adomnia.pricing.rules import Rules

@@ -15,7 +15,6 @@ from adomnia.noise import SystemBits
 from adomnia.plans.canonical import canonical
 from adomnia.plans.plan import Plan
 from adomnia.plans.public_columns import PublicRows
-from adomnia.pricing.effort import check_effort
 from adomnia.pricing.notes import list_notes
 from adomnia.pricing.parts import identify, weigh_outputs
 from adomnia.pricing.payment import check_confidence, check_rows, price_batch, read_price
@@ -25,6 +24,7 @@ from adomnia.pricing.rules import (
     CURRENT,
     VERSIONS,
     Rules,
+    check_effort,
     join_sums,
     keep_quantiles,
     with_earlier_quantiles,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from adomnia.asking.asker import Dataset
     from adomnia.asking.batch import Batch
     from adomnia.catalog.model import Analyst
-    from adomnia.plans.drafts import DraftAnswer
+    from adomnia.plans.columns import DraftAnswer
     from adomnia.plans.plan import Plan
     from adomnia.pricing.bills import Quote
 

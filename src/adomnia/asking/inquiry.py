@@ -14,7 +14,7 @@ from adomnia.asking.listings import is_listing, list_catalog
 from adomnia.asking.purchase import Outcome, buy
 from adomnia.asking.releasing import find_receipt, find_release, list_releases, publish
 from adomnia.asking.sizes import size_of_rows
-from adomnia.plans.drafts import DraftAnswer
+from adomnia.plans.columns import DraftAnswer
 from adomnia.plans.public_columns import PublicRows, read_public_columns
 from adomnia.pricing.payment import check_confidence
 from adomnia.pricing.questions import Question

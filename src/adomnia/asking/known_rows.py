@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog
     from adomnia.ledger import Ledger
     from adomnia.ledger.requests import KeptAnswer, Receipt
-    from adomnia.plans.drafts import DraftAnswer
+    from adomnia.plans.columns import DraftAnswer
     from adomnia.plans.plan import Plan
     from adomnia.pricing.questions import Priced
     from adomnia.privacy.keys import Key

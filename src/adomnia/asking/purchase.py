@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from adomnia.catalog.model import Analyst
     from adomnia.curator.paying import SharedForm
     from adomnia.ledger.requests import KeptAnswer, Receipt, StoredAnswer
-    from adomnia.plans.drafts import DraftAnswer
+    from adomnia.plans.columns import DraftAnswer
     from adomnia.plans.plan import Plan
     from adomnia.pricing.questions import Priced
     from adomnia.pricing.vacuity import KnownRows, Verdict

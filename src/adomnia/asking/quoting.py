@@ -13,12 +13,12 @@ from adomnia.curator.paying import prove
 from adomnia.explaining.balances import warn
 from adomnia.explaining.explanations import explain
 from adomnia.plans.public_columns import PublicRows
-from adomnia.pricing.effort import without_effort
 from adomnia.pricing.notes import list_notes
 from adomnia.pricing.payment import plan_without_price
 from adomnia.pricing.policies import sets_price
 from adomnia.pricing.questions import Question
 from adomnia.pricing.quotes import quote_questions
+from adomnia.pricing.rules import without_effort
 from adomnia.sql.reading.creating import read_creation
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from adomnia.curator.paying import read_record, replay
 from adomnia.errors import Failure, Refusal
 from adomnia.messages.notes import NoteTemplate
 from adomnia.messages.texts import write
-from adomnia.plans.drafts import draft_answer
+from adomnia.plans.columns import draft_answer
 from adomnia.version import __version__
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from adomnia.curator.measurements import Record
     from adomnia.curator.paying import Evaluated, SharedForm
     from adomnia.ledger import StoredAnswer
-    from adomnia.plans.drafts import DraftAnswer
+    from adomnia.plans.columns import DraftAnswer
     from adomnia.pricing.questions import Priced
 
 _OTHER_CODE = NoteTemplate(

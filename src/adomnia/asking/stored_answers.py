@@ -22,8 +22,7 @@ from adomnia.messages.notes import Note, note_of, note_record
 from adomnia.messages.references import Option
 from adomnia.messages.texts import Message, write
 from adomnia.plans.canonical import canonical
-from adomnia.plans.columns import KeyColumn, ValueColumn
-from adomnia.plans.drafts import Cap, DraftAnswer, LeftOut
+from adomnia.plans.columns import Cap, DraftAnswer, KeyColumn, LeftOut, ValueColumn
 from adomnia.plans.formulas import WindowFunction, walk
 from adomnia.plans.plan import DistinctRows
 from adomnia.privacy.keys import Key

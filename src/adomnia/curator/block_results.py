@@ -12,9 +12,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.curator.kernel import Kernel
 from adomnia.curator.measurements import Record
-from adomnia.curator.paying import PaymentRequest, keep, reserve
+from adomnia.curator.paying import Kernel, PaymentRequest, keep, reserve
 from adomnia.ledger import Hold
 from adomnia.ledger.requests import Receipt
 from adomnia.mechanisms.histograms import SecretHistogram

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import prod
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
@@ -32,6 +32,8 @@ from adomnia.statistics.contract import Measure, Measured, Result, Round, Statis
 from adomnia.work import spend
 
 _CHARACTERS_OF_A_STEP = 5  # of a statement, to be read and proved
+
+_Moved: TypeAlias = dict[tuple[Query, bool], Proved]  # by one person, as a text says of each query, by block or not
 
 
 class Measurer(Protocol):
@@ -71,9 +73,8 @@ class Statements:
 
     def __init__(self, engine: Engine, catalog: Catalog) -> None:
         self._engine, self._catalog = engine, catalog
-        self._rendered: dict[tuple[tuple[Query, ...], bool], Statement] = {}
-        self._moved: dict[tuple[Query, bool], Proved] = {}  # by one person, as the texts say
-        self._proved: set[Query] = set()
+        self._rendered: dict[tuple[tuple[Query, ...], bool], tuple[Statement, _Moved]] = {}
+        self._proved: dict[Query, tuple[Proved, ...]] = {}  # by what the texts said of it last
         self._wholes: dict[Query, str] = {}
         self._histograms: dict[Statement, tuple[Sensitivity, tuple[range, ...], Reading]] = {}
 
@@ -88,26 +89,33 @@ class Statements:
             for inner in query.inner:
                 alone = inner if query.by_block else None
                 batches.setdefault((alone, inner.scan), {})[inner] = query.by_block
-        found = [(tuple(batch), self._statement(tuple(batch), all(batch.values()))) for batch in batches.values()]
+        found: list[tuple[tuple[Query, ...], Statement]] = []
+        moved: _Moved = {}
+        for each in batches.values():
+            batch, by_block = tuple(each), all(each.values())
+            statement, derived = self._render(batch, by_block)
+            found.append((batch, statement))
+            moved |= derived
         for query in wanted:
-            self._prove(query)
+            self._prove(query, tuple([moved[inner, query.by_block] for inner in query.inner]))
         return found
 
-    def _prove(self, query: Query) -> None:
-        """An error where the texts do not say that one person moves it as little as planned."""
-        if query not in self._proved:
-            moved = [self._moved[inner, query.by_block] for inner in query.inner]
+    def _prove(self, query: Query, moved: tuple[Proved, ...]) -> None:
+        """An error where the texts do not say that one person moves it as little as planned.
+
+        Each text is held to it: later rounds put a query into others than the one that it was first proved by.
+        """
+        if self._proved.get(query) != moved:
             if not _within(transform_sensitivity(query.aggregate, moved), query.sensitivity()):
                 raise ValueError("The statement's own sensitivity is above the planned one.")
-            self._proved.add(query)
+            self._proved[query] = moved
 
-    def _statement(self, batch: tuple[Query, ...], by_block: bool) -> Statement:
+    def _render(self, batch: tuple[Query, ...], by_block: bool) -> tuple[Statement, _Moved]:
         if (batch, by_block) not in self._rendered:
             statement = self._engine.render(batch)
             spend(len(statement.text) // _CHARACTERS_OF_A_STEP)
-            for query, derived in zip(batch, self._derive(statement, batch, by_block), strict=True):
-                self._moved[query, by_block] = derived
-            self._rendered[batch, by_block] = statement
+            derived = zip(batch, self._derive(statement, batch, by_block), strict=True)
+            self._rendered[batch, by_block] = statement, {(query, by_block): each for query, each in derived}
         return self._rendered[batch, by_block]
 
     def _derive(self, statement: Statement, batch: tuple[Query, ...], by_block: bool) -> tuple[Proved, ...]:

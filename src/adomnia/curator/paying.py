@@ -1,4 +1,7 @@
-"""From a priced question to its noisy measurements: prove, pay, read, keep. Nothing is ever paid back."""
+"""From a priced question to its noisy measurements: prove, pay, read, keep. Nothing is ever paid back.
+
+A `Kernel` is what that is done with: the data behind its engine, the budgets in their ledger, and random bits.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from adomnia.curator.executor import Executor, Statements, drive
 from adomnia.curator.measurements import ChangedRoundError, Record, Replayer
 from adomnia.errors import Failure, Refusal, Unavailable
-from adomnia.ledger import Hold
+from adomnia.ledger import Hold, Ledger
 from adomnia.ledger.requests import UnpaidAnswer
 from adomnia.plans.undeclared import resolve_open_keys
 from adomnia.pricing.findings import cost, list_findings
@@ -22,14 +25,36 @@ from adomnia.work import allow
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from adomnia.catalog.model import Catalog
     from adomnia.curator.executor import Measurer
-    from adomnia.curator.kernel import Kernel
+    from adomnia.engines.contract import Engine
     from adomnia.ledger import Storage, StoredAnswer
     from adomnia.ledger.requests import Receipt
+    from adomnia.noise import Bits
     from adomnia.pricing.questions import Priced
     from adomnia.privacy.events import Event
     from adomnia.privacy.queries import Query
     from adomnia.statistics.contract import Result, Statistic
+
+
+def at_once(_started: float) -> None:
+    """Wait for nothing: whoever asks may see how long an answer took."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One dataset, as the kernel sees it.
+
+    `wait` is called with the time at which data began to be read, before the answer is kept or its failure told: a
+    server waits there until the edge of a time bucket.
+    """
+
+    catalog: Catalog
+    engine: Engine
+    ledger: Ledger
+    bits: Bits
+    wait: Callable[[float], None] = at_once
+
 
 _log = logging.getLogger("adomnia.curator")
 

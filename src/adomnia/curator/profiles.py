@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from adomnia.catalog.model import Catalog, Table
-    from adomnia.curator.kernel import Kernel
     from adomnia.curator.measurements import Record
+    from adomnia.curator.paying import Kernel
 
 _ATTEMPTS = 2  # what was cut off is paid for again at the next open, but once: what always fails must drain no budget
 _log = logging.getLogger("adomnia.curator")

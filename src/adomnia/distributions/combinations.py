@@ -14,9 +14,8 @@ from statistics import NormalDist
 
 import numpy as np
 
-from adomnia.mechanisms.contract import Continuous, Cumulants, Floats, Noise
+from adomnia.mechanisms.contract import Continuous, Cumulants, Floats, Interval, Noise, find_alpha
 from adomnia.mechanisms.gaussian import DiscreteGaussian
-from adomnia.mechanisms.interval import Interval, find_alpha
 
 _APART = 1.01  # the ratio of two scales from which on their exact distribution is computed without loss of digits
 _RAREST = 1e-6  # of an exact distribution: what is rarer would drown in the rounding of doubles

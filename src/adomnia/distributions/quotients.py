@@ -12,8 +12,7 @@ import numpy as np
 
 from adomnia.distributions.combinations import farthest
 from adomnia.distributions.fieller import fieller
-from adomnia.mechanisms.contract import Bounds, Floats, Noise
-from adomnia.mechanisms.interval import find_alpha
+from adomnia.mechanisms.contract import Bounds, Floats, Noise, find_alpha
 
 _AT_ONCE = 1024  # cells: one megabyte of numbers
 _ROUNDS = 3  # of the search for an end of the interval

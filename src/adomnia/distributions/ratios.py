@@ -16,9 +16,8 @@ from typing import Protocol
 import numpy as np
 
 from adomnia.distributions.combinations import farthest
-from adomnia.mechanisms.contract import Bounds, Floats, Noise
+from adomnia.mechanisms.contract import Bounds, Floats, Noise, find_alpha
 from adomnia.mechanisms.gaussian import DiscreteGaussian
-from adomnia.mechanisms.interval import find_alpha
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.noise import Integers
 

@@ -12,12 +12,11 @@ from adomnia.accounting.groups import group_privacy
 from adomnia.accounting.meaning import concentrated_detection, odds_factor, posterior
 from adomnia.privacy import relations
 from adomnia.privacy.amounts import EPSILON_UNIT, show_down, show_up
-from adomnia.privacy.conversions import epsilon_of
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.filters import Budget
 from adomnia.privacy.keys import key_values
 from adomnia.privacy.kinds import Boolean, Quantity, Text
-from adomnia.privacy.losses import loss
+from adomnia.privacy.losses import epsilon_of, loss
 from adomnia.privacy.queries import Query
 from adomnia.privacy.scans import Rows, Total
 from adomnia.privacy.units import ROW

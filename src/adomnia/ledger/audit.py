@@ -12,8 +12,7 @@ from typing import Any
 
 from adomnia.errors import Refusal
 from adomnia.ledger.accounts import DATASET, Account, Accounts, account_name, apply_entry, decode_spent, encode_spent
-from adomnia.ledger.anchor import Anchor
-from adomnia.ledger.chain import GENESIS, Head, damage_refusal, digest
+from adomnia.ledger.chain import GENESIS, Anchor, Head, damage_refusal, digest
 from adomnia.ledger.journal import check_anchor, is_on_chain, read_entries
 from adomnia.ledger.records import Records
 from adomnia.ledger.sqlite_records import SqliteRecords

@@ -17,8 +17,7 @@ from struct import pack
 from threading import Lock
 
 from adomnia.errors import Refusal
-from adomnia.ledger.anchor import Anchor
-from adomnia.ledger.chain import Head
+from adomnia.ledger.chain import Anchor, Head
 from adomnia.ledger.failpoints import failpoint
 
 _SUFFIXES = ("", "-wal", "-shm")

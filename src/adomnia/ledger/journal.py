@@ -7,8 +7,17 @@ from typing import Any, TypeAlias
 
 from adomnia.errors import AdomniaError, Refusal
 from adomnia.ledger.accounts import Accounts, apply_entry, encode_accounts
-from adomnia.ledger.anchor import Anchor, LockedAnchor, MemoryAnchor
-from adomnia.ledger.chain import GENESIS, Head, damage_refusal, decode_entry, digest, encode_entry
+from adomnia.ledger.chain import (
+    GENESIS,
+    Anchor,
+    Head,
+    LockedAnchor,
+    MemoryAnchor,
+    damage_refusal,
+    decode_entry,
+    digest,
+    encode_entry,
+)
 from adomnia.ledger.failpoints import failpoint
 from adomnia.ledger.records import NO_END, Records, RecordStore, Wanted
 

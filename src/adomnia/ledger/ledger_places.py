@@ -9,8 +9,7 @@ from pathlib import Path
 from struct import pack
 from typing import Protocol
 
-from adomnia.ledger.anchor import Anchor, MemoryAnchor
-from adomnia.ledger.chain import Head
+from adomnia.ledger.chain import Anchor, Head, MemoryAnchor
 from adomnia.ledger.file_store import FileStore
 from adomnia.ledger.files import in_use_refusal, is_in_use, put_in_place
 from adomnia.ledger.records import Records, RecordStore

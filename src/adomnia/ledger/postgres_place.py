@@ -11,9 +11,8 @@ from threading import Lock
 from time import monotonic, sleep
 
 from adomnia.errors import Unavailable
-from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.audit import examine
-from adomnia.ledger.chain import GENESIS, Head, digest
+from adomnia.ledger.chain import GENESIS, Anchor, Head, digest
 from adomnia.ledger.failpoints import failpoint
 from adomnia.ledger.files import in_use_refusal
 from adomnia.ledger.postgres_records import PostgresRecords, load_copy

@@ -13,8 +13,7 @@ from typing import TypeVar
 
 from adomnia import postgres
 from adomnia.errors import Unavailable
-from adomnia.ledger.anchor import Anchor
-from adomnia.ledger.chain import GENESIS, Head, damage_refusal
+from adomnia.ledger.chain import GENESIS, Anchor, Head, damage_refusal
 from adomnia.ledger.failpoints import failpoint
 from adomnia.ledger.journal import is_on_chain
 from adomnia.ledger.postgres_records import PostgresRecords

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from adomnia.errors import Refusal
-from adomnia.ledger.anchor import Anchor, MemoryAnchor
+from adomnia.ledger.chain import Anchor, MemoryAnchor
 from adomnia.ledger.sqlite import Trouble
 
 NO_END = 2**63 - 1

@@ -12,9 +12,8 @@ from typing import Any
 
 from adomnia.errors import Refusal
 from adomnia.ledger.accounts import Account, encode_spent
-from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.audit import examine
-from adomnia.ledger.chain import Head
+from adomnia.ledger.chain import Anchor, Head
 from adomnia.ledger.file_store import FileStore
 from adomnia.ledger.files import SUFFIXES, identify
 from adomnia.ledger.journal import Journal, Transaction, Work

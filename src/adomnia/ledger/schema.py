@@ -8,8 +8,7 @@ from pathlib import Path
 
 from adomnia.errors import Refusal, Unavailable
 from adomnia.ledger import sqlite
-from adomnia.ledger.anchor import Anchor, MemoryAnchor
-from adomnia.ledger.chain import GENESIS, damage_refusal
+from adomnia.ledger.chain import GENESIS, Anchor, MemoryAnchor, damage_refusal
 from adomnia.ledger.failpoints import failpoint
 from adomnia.ledger.files import FilesReplacedError
 from adomnia.ledger.records import StoreError

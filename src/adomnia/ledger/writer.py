@@ -15,7 +15,7 @@ from time import monotonic
 from typing import Any, Protocol
 
 from adomnia.errors import Refusal, Unavailable
-from adomnia.ledger.anchor import LostAnchorRefusal
+from adomnia.ledger.chain import LostAnchorRefusal
 from adomnia.ledger.journal import Work
 from adomnia.ledger.schema import ERRORS, explain_error, is_full, is_unwritten, leaves_doubt, name_error, name_file
 

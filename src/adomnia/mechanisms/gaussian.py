@@ -8,9 +8,8 @@ from typing import ClassVar, Self, final
 
 import numpy as np
 
-from adomnia.mechanisms.contract import Continuous, Cumulants, Floats, PriceKind
+from adomnia.mechanisms.contract import Continuous, Cumulants, Floats, Interval, PriceKind, narrowest
 from adomnia.mechanisms.gaussian_tail import exact_delta, least_variance
-from adomnia.mechanisms.interval import Interval, narrowest
 from adomnia.mechanisms.secret import Secret
 from adomnia.noise import Bits, Integers, add, discrete_gaussian, gaussian_variance
 from adomnia.privacy.amounts import DELTA_UNIT, Number, positive, round_up, show_up, whole

@@ -6,8 +6,8 @@ from itertools import accumulate
 
 from adomnia.noise.table import enclosed_weights
 from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT
-from adomnia.privacy.conversions import rho_of
 from adomnia.privacy.enclosures import exp_down
+from adomnia.privacy.losses import rho_of
 
 _PRECISION = 160  # bits: what is cut off is far below any delta worth asking for
 _LARGEST_VARIANCE = 10**8

@@ -8,8 +8,7 @@ from typing import ClassVar, Self, final
 
 import numpy as np
 
-from adomnia.mechanisms.contract import Continuous, Cumulants, Floats, PriceKind
-from adomnia.mechanisms.interval import Interval, narrowest
+from adomnia.mechanisms.contract import Continuous, Cumulants, Floats, Interval, PriceKind, narrowest
 from adomnia.mechanisms.secret import Secret
 from adomnia.noise import Bits, Integers, add, discrete_laplace, laplace_scale
 from adomnia.privacy.amounts import show_up

@@ -7,10 +7,9 @@ from typing import ClassVar, Self, TypeAlias, final
 
 import numpy as np
 
-from adomnia.mechanisms.contract import PriceKind
+from adomnia.mechanisms.contract import PriceKind, least
 from adomnia.mechanisms.envelopes import MOST_ROWS, LogRange, OrderStatistic, ValueCounts
 from adomnia.mechanisms.histograms import Buckets, Flow, Known, Rows, SecretHistogram, count_buckets, run_cells
-from adomnia.mechanisms.interval import least
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.mechanisms.quantiles import MOST_VALUES
 from adomnia.noise import Bits, Integers, add, discrete_laplace

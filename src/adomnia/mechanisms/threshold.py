@@ -7,10 +7,9 @@ from typing import ClassVar, NamedTuple, Self, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.mechanisms.contract import PriceKind
+from adomnia.mechanisms.contract import PriceKind, least
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.gaussian_tail import tail_from
-from adomnia.mechanisms.interval import least
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.mechanisms.secret import Secret
 from adomnia.noise import Bits, Integers, add, discrete_gaussian, discrete_laplace

@@ -13,8 +13,7 @@ from functools import cached_property
 from adomnia.methods.contract import Arguments, BadArgument, NumberColumn, Parameter
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Expression, call, number
-from adomnia.privacy.polynomials import Polynomial, constant, variable
-from adomnia.privacy.vectors import Variable, Vector
+from adomnia.privacy.vectors import Polynomial, Variable, Vector, constant, variable
 
 WEIGHT = Parameter(
     "weight",

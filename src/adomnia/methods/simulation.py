@@ -19,11 +19,10 @@ from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price
 from adomnia.privacy.expressions import Call, Expression, Literal
 from adomnia.privacy.keys import AnyKey, Bucket
-from adomnia.privacy.polynomials import Polynomial
 from adomnia.privacy.queries import Aggregate
 from adomnia.privacy.scans import Total
 from adomnia.privacy.transforms.matrices import Combination
-from adomnia.privacy.vectors import Vector
+from adomnia.privacy.vectors import Polynomial, Vector
 from adomnia.statistics.contract import Floats, Measure, Measured, Result, Round, Statistic
 
 SUPPOSED_ROWS = 1000  # of a cell, where nobody says how many there are

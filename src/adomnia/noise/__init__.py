@@ -3,13 +3,15 @@
 from adomnia.noise.bits import Bits, SystemBits
 from adomnia.noise.choice import level, weighted_choice
 from adomnia.noise.discrete import (
+    add,
+    describe_array,
     discrete_gaussian,
     discrete_laplace,
     gaussian_variance,
     geometric,
+    is_integers,
     laplace_scale,
 )
-from adomnia.noise.integers import add, describe_array, is_integers
 from adomnia.noise.rounded import round_cauchy, round_laplace, round_student
 from adomnia.noise.uniform import draw_below
 from adomnia.privacy.scans import Integers

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from adomnia.errors import Failure
 from adomnia.noise.bits import Bits
-from adomnia.noise.discrete import geometric
-from adomnia.noise.integers import describe_array, is_integers
+from adomnia.noise.discrete import describe_array, geometric, is_integers
 from adomnia.noise.uniform import MOST_REFINEMENTS, Uniform, draw_below, is_below_exp
 from adomnia.privacy.amounts import Number, positive
 from adomnia.privacy.enclosures import exp_bounds

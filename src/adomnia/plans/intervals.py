@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from adomnia.distributions.ratios import quotient_bounds
-from adomnia.mechanisms.interval import find_alpha
+from adomnia.mechanisms.contract import find_alpha
 from adomnia.plans.boxes import find_box, find_limits
 from adomnia.plans.formulas import DATE, Formula, Grouping, Keyed, Term, WindowFunction, leaves_of, walk
 from adomnia.plans.functions import noisy_values

@@ -11,7 +11,7 @@ from adomnia.mechanisms.smooth import SmoothNoise
 from adomnia.mechanisms.threshold import KeyPrice
 from adomnia.messages.notes import Note
 from adomnia.methods.simulation import SUPPOSED_ROWS
-from adomnia.plans.drafts import Cap
+from adomnia.plans.columns import Cap
 from adomnia.pricing.notes import hides_rows
 from adomnia.privacy.amounts import show_up
 from adomnia.privacy.enclosures import sqrt_up

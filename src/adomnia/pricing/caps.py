@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from adomnia.plans.drafts import Cap, LeftOut
+from adomnia.plans.columns import Cap, LeftOut
 from adomnia.pricing.parts import split_price, split_together
 from adomnia.privacy.events import Concentrated
 from adomnia.privacy.keys import is_open

@@ -7,7 +7,7 @@ from typing import TypedDict
 from adomnia.errors import refuse_former
 from adomnia.messages.notes import Note
 from adomnia.options import OPTIONS
-from adomnia.plans.drafts import Cap
+from adomnia.plans.columns import Cap
 from adomnia.plans.plan import Plan
 from adomnia.plans.undeclared import KeyDiscovery
 from adomnia.privacy.amounts import Number

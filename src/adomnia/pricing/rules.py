@@ -2,6 +2,10 @@
 
 All questions that one price pays for are rewritten together, because they may share what they measure. No rule reads
 data, and none changes what an answer means: only how it is measured.
+
+Of effort="high": the queries that statistics start from decide what is paid. What follows from each of them, in all
+rounds together, costs its price at most, and what two statistics start from goes on alike in both: so the bill is that
+of the plan.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,15 +14,18 @@ from math import inf, log, prod
 from typing import TypeAlias
 
 from adomnia.catalog.model import Catalog
+from adomnia.errors import Refusal
+from adomnia.messages.references import Option
+from adomnia.messages.texts import Message, write
 from adomnia.methods.analysis import Analysis
+from adomnia.options import OPTIONS
 from adomnia.plans.formulas import Formula, Term, WindowFunction, statistics_of
 from adomnia.plans.plan import Plan
 from adomnia.pricing.caps import apply_caps
-from adomnia.pricing.effort import apply_effort
 from adomnia.pricing.parts import apply_weights, split_together, weigh_starts
 from adomnia.pricing.questions import PlannedQuestion
 from adomnia.pricing.simulated import Simulated
-from adomnia.privacy.events import Price, Pure
+from adomnia.privacy.events import Concentrated, Price, Pure
 from adomnia.privacy.expressions import Expression
 from adomnia.privacy.keys import MOST_CELLS, is_open
 from adomnia.privacy.kinds import Identity
@@ -26,10 +33,56 @@ from adomnia.privacy.scans import Rows
 from adomnia.statistics.contract import Statistic
 from adomnia.statistics.count import Count
 from adomnia.statistics.joint import find_joint
+from adomnia.statistics.located import locate, unlocate
 from adomnia.statistics.mean import Mean
 from adomnia.statistics.population.quantile import EarlierPopulationQuantile, PopulationQuantile
 from adomnia.statistics.quantile import EarlierQuantile, Quantile
 from adomnia.statistics.sum import Sum
+
+_HIGH = write("{effort=high}")
+
+
+def apply_effort(drafts: Sequence[PlannedQuestion], price: Price, _catalog: Catalog) -> list[PlannedQuestion]:
+    """Rule: a question is measured with the effort that it names."""
+    return [replace(each, plan=with_effort(each.plan, each.question.effort, price)) for each in drafts]
+
+
+def check_effort(effort: str) -> None:
+    """Refuse an effort that is not known."""
+    if effort not in OPTIONS["effort"].choices:
+        named, fix = Message(Option("effort", str(effort))), write("write {effort=high}, or leave it out")
+        raise Refusal(named, "is not known", fix, code="bad_effort")
+
+
+def with_effort(plan: Plan, effort: str, price: Price) -> Plan:
+    """The plan as it is measured with that effort."""
+    check_effort(effort)
+    if effort == "normal":
+        return plan
+    if not isinstance(price, Concentrated):
+        why = "shortens what each person adds, by a length that only Gaussian noise can make use of"
+        raise Refusal(_HIGH, why, write("pay with {rho=} instead"), code="bad_effort")
+    if plan.view is not None:
+        why, fix = "shortens sums of one value, and methods add up several", "leave it out"
+        raise Refusal(_HIGH, why, fix, code="bad_effort")
+    if plan.relation.has_blocks:
+        why, fix = "shortens what each person adds, and here rows are of blocks of people", "leave it out"
+        raise Refusal(_HIGH, why, fix, code="bad_effort")
+    if plan.sets:
+        why, fix = (
+            "finds a length for each group, and these do not add up over groups",
+            "leave it out, or ask for each grouping",
+        )
+        raise Refusal(_HIGH, why, fix, code="bad_effort")
+    return replace(plan.with_statistics(locate), effort="high")
+
+
+def without_effort(plan: Plan) -> Plan:
+    """The same plan with normal effort."""
+    if plan.effort == "normal":
+        return plan
+    return replace(plan.with_statistics(unlocate), effort="normal")
+
 
 MOST_COMPARED = 200  # a second of the processor's time
 _CONFIDENCE = 0.95

@@ -25,9 +25,8 @@ from adomnia.privacy.amounts import (
     show_down,
     show_up,
 )
-from adomnia.privacy.conversions import rho_of
 from adomnia.privacy.enclosures import sqrt_down
-from adomnia.privacy.losses import Loss, loss
+from adomnia.privacy.losses import Loss, loss, rho_of
 
 if TYPE_CHECKING:
     from adomnia.privacy.events import Event

@@ -10,9 +10,8 @@ import numpy as np
 
 from adomnia.errors import Refusal
 from adomnia.messages.notes import Note, NoteTemplate
-from adomnia.plans.columns import build_columns, finish
+from adomnia.plans.columns import DraftAnswer, build_columns, finish
 from adomnia.plans.descriptions import describe
-from adomnia.plans.drafts import DraftAnswer
 from adomnia.plans.public_columns import PublicRows, read_public_columns
 from adomnia.pricing.notes import MISSING, keys_without_value
 from adomnia.privacy.expressions import columns_of

@@ -11,7 +11,7 @@ import numpy as np
 from adomnia.distributions.fieller import NoisyPair
 from adomnia.distributions.margins import margin
 from adomnia.errors import Refusal
-from adomnia.mechanisms.interval import find_alpha
+from adomnia.mechanisms.contract import find_alpha
 from adomnia.plans.intervals import around
 from adomnia.privacy.scans import NonNull
 from adomnia.releases.levels import Levels

@@ -11,8 +11,7 @@ from adomnia.catalog.document_keys import NAME
 from adomnia.plans.canonical import canonical
 from adomnia.pricing.bills import format_cost
 from adomnia.privacy.amounts import show_up
-from adomnia.privacy.conversions import epsilon_of
-from adomnia.privacy.losses import loss
+from adomnia.privacy.losses import epsilon_of, loss
 from adomnia.sql.methods.calls import find_call, name_of
 from adomnia.sql.reading.parse import parse
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from adomnia.asking.purchase import Outcome
-    from adomnia.plans.drafts import DraftAnswer
+    from adomnia.plans.columns import DraftAnswer
     from adomnia.statistics.products import Product
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from adomnia.ledger.requests import Receipt
     from adomnia.messages.notes import Note
-    from adomnia.plans.drafts import Cap
+    from adomnia.plans.columns import Cap
     from adomnia.privacy.events import Event
     from adomnia.privacy.filters import Left
     from adomnia.statistics.contract import Estimate, Floats

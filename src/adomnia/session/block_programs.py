@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from adomnia.catalog.model import Catalog
-    from adomnia.curator.kernel import Kernel
+    from adomnia.curator.paying import Kernel
     from adomnia.noise import Bits
     from adomnia.privacy.events import Pure
     from adomnia.statistics.contract import Bounds, Measured

@@ -12,7 +12,7 @@ from adomnia.asking.asker import open_dataset
 from adomnia.asking.batch import Batch, bind_question
 from adomnia.asking.releasing import publish, restore_releases
 from adomnia.catalog.read import read
-from adomnia.curator.kernel import Kernel
+from adomnia.curator.paying import Kernel
 from adomnia.engines.contract import silent
 from adomnia.engines.limits import USUAL
 from adomnia.engines.registry import load_engine

@@ -10,7 +10,7 @@ from adomnia.catalog.ledgers import read_ledger
 from adomnia.catalog.read import FILE
 from adomnia.errors import Refusal
 from adomnia.ledger import Ledger
-from adomnia.ledger.anchor import Anchor
+from adomnia.ledger.chain import Anchor
 from adomnia.ledger.ledger_places import MEMORY, FilePlace
 from adomnia.ledger.owner import DeclaredPeople
 from adomnia.ledger.postgres_place import ANCHORED, PostgresPlace

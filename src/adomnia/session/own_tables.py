@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from adomnia.asking.asker import open_dataset
-from adomnia.curator.kernel import Kernel
+from adomnia.curator.paying import Kernel
 from adomnia.engines.limits import NO_MEMORY, USUAL
 from adomnia.engines.registry import load_engine
 from adomnia.errors import Refusal, Unavailable

@@ -14,9 +14,9 @@ from adomnia.errors import Refusal
 from adomnia.explaining.explanations import explain
 from adomnia.messages.texts import write
 from adomnia.options import CONFIDENCE
-from adomnia.pricing.effort import without_effort
 from adomnia.pricing.payment import check_confidence
 from adomnia.pricing.quotes import quote_questions
+from adomnia.pricing.rules import without_effort
 from adomnia.session.answer import build_answers
 
 if TYPE_CHECKING:

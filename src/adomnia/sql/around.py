@@ -17,8 +17,8 @@ from adomnia.sql.rows.selection import is_block
 from adomnia.sql.values.aggregates import AGGREGATES
 from adomnia.sql.values.group_keys import resolve_key
 from adomnia.sql.values.having import Conditions
-from adomnia.sql.values.outputs import read_limit, read_offset, read_outputs, read_sorting
 from adomnia.sql.values.scope import Scope, check_parts, strip_brackets
+from adomnia.sql.values.terms import read_limit, read_offset, read_outputs, read_sorting
 from adomnia.sql.values.windows import TOTALS, read_over, read_terms
 
 

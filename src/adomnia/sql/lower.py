@@ -32,11 +32,11 @@ from adomnia.sql.values.aggregates import read_aggregate
 from adomnia.sql.values.group_keys import read_keys
 from adomnia.sql.values.groups import Groups
 from adomnia.sql.values.having import Conditions
-from adomnia.sql.values.outputs import read_limit, read_offset, read_outputs, read_sorting
 from adomnia.sql.values.population import infer_population
 from adomnia.sql.values.quantiles import merge_quantiles
 from adomnia.sql.values.scalars import read_expression
 from adomnia.sql.values.scope import check_parts, own_nodes
+from adomnia.sql.values.terms import read_limit, read_offset, read_outputs, read_sorting
 from adomnia.sql.values.windows import read_over, refusal_of_rows
 from adomnia.statistics.contract import Statistic
 from adomnia.statistics.extreme import Extreme

@@ -19,9 +19,8 @@ import numpy as np
 from adomnia.distributions.quotients import Noisy
 from adomnia.mechanisms.contract import Noise
 from adomnia.privacy.domains import Numbers
-from adomnia.privacy.polynomials import Polynomial, constant, variable
 from adomnia.privacy.scans import Total
-from adomnia.privacy.vectors import LARGEST_ENTRY, Variable, Vector
+from adomnia.privacy.vectors import LARGEST_ENTRY, Polynomial, Variable, Vector, constant, variable
 from adomnia.statistics.contract import Floats, Measured, Parts
 from adomnia.statistics.moments import rounding_of
 

@@ -24,8 +24,7 @@ from adomnia.distributions.quotients import (
     solve_in_blocks,
     widen,
 )
-from adomnia.mechanisms.contract import Noise
-from adomnia.mechanisms.interval import find_alpha
+from adomnia.mechanisms.contract import Noise, find_alpha
 from adomnia.statistics.contract import Bounds, Floats
 
 _CLEAR = 0.5  # how large the noise of a variance may be beside it where a correlation is taken for a quotient

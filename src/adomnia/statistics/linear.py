@@ -10,8 +10,7 @@ import numpy as np
 
 from adomnia.distributions.combinations import farthest
 from adomnia.distributions.ratios import critical_value
-from adomnia.mechanisms.contract import Noise
-from adomnia.mechanisms.interval import find_alpha
+from adomnia.mechanisms.contract import Noise, find_alpha
 from adomnia.statistics.contract import Bounds, Estimate, Parts
 from adomnia.statistics.one_round import times
 

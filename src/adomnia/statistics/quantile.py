@@ -8,8 +8,8 @@ from typing import ClassVar, TypeAlias, final
 import numpy as np
 
 from adomnia.mechanisms.brackets import Brackets
+from adomnia.mechanisms.contract import find_alpha
 from adomnia.mechanisms.earlier_brackets import EarlierBrackets
-from adomnia.mechanisms.interval import find_alpha
 from adomnia.noise import Integers
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Aggregate, Query

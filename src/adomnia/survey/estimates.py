@@ -16,7 +16,7 @@ import numpy as np
 
 from adomnia.distributions.projections import project
 from adomnia.errors import Refusal
-from adomnia.mechanisms.interval import find_alpha
+from adomnia.mechanisms.contract import find_alpha
 
 if TYPE_CHECKING:
     from collections.abc import Callable

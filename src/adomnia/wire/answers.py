@@ -12,8 +12,7 @@ from pydantic import Field, model_validator
 from adomnia.ledger.requests import Receipt
 from adomnia.messages.surfaces import Surface
 from adomnia.messages.texts import show_all
-from adomnia.plans.columns import Cell, KeyColumn, ValueColumn, read_dates
-from adomnia.plans.drafts import Cap, LeftOut
+from adomnia.plans.columns import Cap, Cell, KeyColumn, LeftOut, ValueColumn, read_dates
 from adomnia.privacy.wall_time import FIRST
 from adomnia.session.answer import Answer
 from adomnia.statistics.contract import About, Bounds, Estimate, Floats

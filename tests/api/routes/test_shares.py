@@ -55,6 +55,21 @@ def test_the_very_answer_is_bought_from_the_buyer_s_budget_alone(own_house):
     assert own_house.ask("bob", "GET", path).json()["request_id"] == bought["receipt"]["request_id"]
 
 
+def test_what_was_bought_is_given_again_where_nothing_is_left_to_pay_with(own_house):
+    _, made = share(own_house, epsilon=0.75)
+    path = f"{SHARED}/{made.json()['code']}"
+    bought = own_house.ask("carol", "POST", path).json()  # who has epsilon 1 in all
+    before = spent(own_house, "carol")
+    again = own_house.ask("carol", "POST", path)
+    assert (again.status_code, again.json()["receipt"], again.json()["columns"]) == (
+        200,
+        bought["receipt"],
+        bought["columns"],
+    )
+    assert again.json()["replayed"]
+    assert spent(own_house, "carol") == before
+
+
 def test_one_s_own_answer_is_read_again(own_house):
     paid, made = share(own_house)
     path, before = f"{SHARED}/{made.json()['code']}", spent(own_house, "alice")

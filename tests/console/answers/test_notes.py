@@ -3,7 +3,7 @@ from __future__ import annotations
 from adomnia.console.answers.notes import count_caveats, find_held, list_caveats
 from adomnia.console.answers.table import build_table
 from adomnia.messages.notes import Note
-from adomnia.plans.drafts import Cap
+from adomnia.plans.columns import Cap
 from kit.answers import key, make_answer, measured
 
 POPULATION = "Intervals are about the population that these people are a sample of, drawn from it independently."

@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from adomnia.console.methods import pages
 from adomnia.console.methods.pages import PICTURES, describe_picture, list_chapters, require_method
 from adomnia.errors import Refusal
 from adomnia.methods.registry import METHODS
@@ -112,7 +113,26 @@ def test_every_prefilled_form_is_priced_and_never_refused(visitor, prefilled, na
     assert priced.status_code == 200
     assert problems_of(priced.text) == {}
     assert read_sql(priced.text) == read_sql(page.text) != ""
-    assert not re.search(r'id="pay"[^>]* disabled', priced.text)
+    assert [is_pending(each) for each in (page, priced)] == [True, False]
+
+
+def is_pending(page):
+    """Whether a page has yet to ask for its price, and cannot pay before it has."""
+    disabled = bool(re.search(r'id="pay"[^>]* disabled', page.text))
+    assert disabled == ("data-pending" in page.text)
+    return disabled
+
+
+def test_a_form_opens_before_it_is_priced(visitor, monkeypatch):
+    def price(*_):
+        raise Refusal("The price", "was computed", "wait until it is asked for")
+
+    monkeypatch.setattr(pages, "build_price", price)
+    opened = visitor("GET", "/methods/lm?table=people&arg-formula=salary+~+age&amount=0.5")
+    assert is_pending(opened)
+    fields = read_form(opened.text)
+    assert (fields["amount"], fields["seen"]) == ("0.5", "")
+    assert visitor("POST", "/methods/lm/price", data=fields).status_code == 400
 
 
 @every_method
@@ -148,7 +168,8 @@ def test_an_id_that_was_used_for_another_form_is_not_offered_again(visitor, pref
 
 
 def test_a_form_pays_no_more_than_it_said(visitor, prefilled):
-    dearer = visitor("POST", "/methods/mad", data={**prefilled("mad"), "amount": "0.5"})
+    priced = read_form(visitor("POST", "/methods/mad/price", data=prefilled("mad")).text)
+    dearer = visitor("POST", "/methods/mad", data={**priced, "amount": "0.5"})
     assert dearer.status_code == 409
     assert "and the page said epsilon 0.25" in unescape(dearer.text)
     assert visitor("POST", "/methods/mad", data=read_form(dearer.text)).status_code == 303

@@ -8,7 +8,7 @@ from sqlglot import parse_one
 from adomnia.engines.check.columns import ProvedColumn
 from adomnia.engines.check.scalars import Row
 from adomnia.engines.duckdb_dialect import DUCKDB
-from adomnia.engines.render.numbers import double
+from adomnia.engines.render.scalars import double
 from adomnia.errors import Failure
 from adomnia.privacy.kinds import Boolean, Day, Moment, Quantity, Text
 from privacy.functions.samples import applications, constant

@@ -14,12 +14,11 @@ from adomnia.engines.check import vectors as vectors_module
 from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.render import render
 from adomnia.privacy.expressions import call
-from adomnia.privacy.polynomials import constant, variable
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Join, Named
 from adomnia.privacy.scans import NonNull, Rows
 from adomnia.privacy.sensitivity import Sensitivity
-from adomnia.privacy.vectors import Variable, Vector
+from adomnia.privacy.vectors import Variable, Vector, constant, variable
 from engines.check.looks import check, is_measured, mutants_of, refused
 from engines.check.wards import VISITS, WARDS, neighbours, people, visits
 from kit.polynomials import bernstein, polynomials

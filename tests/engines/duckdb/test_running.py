@@ -9,8 +9,8 @@ from time import monotonic, sleep
 import pytest
 
 from adomnia.engines.contract import Statement
-from adomnia.engines.duckdb import running as module
-from adomnia.engines.duckdb.running import Running
+from adomnia.engines.duckdb import engine as module
+from adomnia.engines.duckdb.engine import Running
 from adomnia.engines.limits import Limits
 from adomnia.errors import Failure
 from adomnia.privacy.queries import Query

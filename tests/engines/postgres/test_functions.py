@@ -18,7 +18,7 @@ from adomnia.engines.check.scalars import Row
 from adomnia.engines.postgres.dialect import POSTGRES
 from adomnia.engines.postgres.functions import AGGREGATE_READINGS, AGGREGATES, BY_LIBRARY, FUNCTIONS, REASONS
 from adomnia.engines.postgres.library import list_own, render_library
-from adomnia.engines.render.numbers import double
+from adomnia.engines.render.scalars import double
 from adomnia.errors import Failure
 from adomnia.privacy.functions import registry
 from adomnia.privacy.kinds import Boolean, Day, Moment, Quantity, Text

@@ -19,11 +19,10 @@ from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.engines.render import render
 from adomnia.engines.render.vectors import factor, factor_centred, render_product, render_sum
 from adomnia.privacy.domains import Numbers
-from adomnia.privacy.polynomials import Polynomial, constant, variable
 from adomnia.privacy.queries import Query
 from adomnia.privacy.scans import Rows, Total
 from adomnia.privacy.transforms.matrices import Combination, Matrix
-from adomnia.privacy.vectors import Variable, Vector
+from adomnia.privacy.vectors import Polynomial, Variable, Vector, constant, variable
 from engines.databases import answer, applied, catalog, category, loaded, number, people, relation, whole
 from engines.databases import constant as written
 from kit.polynomials import bernstein, polynomials

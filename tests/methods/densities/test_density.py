@@ -25,8 +25,8 @@ from adomnia.methods.densities.density import (
 from adomnia.methods.densities.histogram import METHOD as HISTOGRAM
 from adomnia.methods.parts.densities.shares import merge
 from adomnia.pricing.parts import split_price
-from adomnia.privacy.conversions import rho_of
 from adomnia.privacy.events import Concentrated, Pure
+from adomnia.privacy.losses import rho_of
 from adomnia.sql.lower import lower
 from kit.analyses import analyse, frame
 from kit.bits import SeededBits

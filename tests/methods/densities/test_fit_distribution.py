@@ -13,8 +13,8 @@ from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.methods.contract import BadArgument
 from adomnia.methods.densities.fit_distribution import METHOD, Censored, Fits
 from adomnia.methods.parts.densities.laws import LAWS
-from adomnia.privacy.conversions import rho_of
 from adomnia.privacy.events import Concentrated, Pure
+from adomnia.privacy.losses import rho_of
 from kit.analyses import analyse, frame
 from kit.bits import SeededBits
 

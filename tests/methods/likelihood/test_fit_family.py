@@ -9,8 +9,8 @@ from adomnia.errors import Refusal
 from adomnia.methods.contract import BadArgument
 from adomnia.methods.likelihood.fit_family import METHOD
 from adomnia.methods.parts.likelihood.families import FAMILIES
-from adomnia.privacy.conversions import rho_of
 from adomnia.privacy.events import Concentrated, Pure
+from adomnia.privacy.losses import rho_of
 from kit.analyses import analyse, frame
 from kit.bits import SeededBits
 from kit.fitting import observe

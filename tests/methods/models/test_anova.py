@@ -14,8 +14,8 @@ from scipy.stats import chi2
 from adomnia.errors import Refusal
 from adomnia.methods.models.anova import METHOD
 from adomnia.methods.parts.models.regression import VarianceTable
-from adomnia.privacy.conversions import rho_of
 from adomnia.privacy.events import Concentrated, Pure
+from adomnia.privacy.losses import rho_of
 from kit.analyses import analyse, frame
 from kit.bits import SeededBits
 from kit.products import Simulation

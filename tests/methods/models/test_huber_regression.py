@@ -12,9 +12,8 @@ from adomnia.methods.models.huber_regression import METHOD
 from adomnia.methods.models.lm import METHOD as LM
 from adomnia.methods.parts.models.predictor import predict
 from adomnia.pricing.parts import amount
-from adomnia.privacy.conversions import rho_of
 from adomnia.privacy.events import Composed, Concentrated, Pure
-from adomnia.privacy.losses import covers
+from adomnia.privacy.losses import covers, rho_of
 from kit.analyses import analyse, frame
 from kit.bits import SeededBits
 from kit.column_cases import CASES

@@ -9,8 +9,8 @@ import pytest
 from adomnia.errors import Refusal
 from adomnia.methods.models.kernel_regression import METHOD, choose_bandwidth, estimate_error, list_bandwidths, weigh
 from adomnia.methods.parts.models.binned_means import BinnedMeans, ask_means
-from adomnia.privacy.conversions import rho_of
 from adomnia.privacy.events import Concentrated, Pure
+from adomnia.privacy.losses import rho_of
 from adomnia.statistics.contract import Measure, Measured
 from kit.analyses import analyse, frame
 from kit.bits import SeededBits

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from adomnia.methods.models.knn_regression import METHOD
-from adomnia.privacy.conversions import rho_of
 from adomnia.privacy.events import Concentrated, Pure
+from adomnia.privacy.losses import rho_of
 from kit.analyses import analyse, frame
 from kit.bits import SeededBits
 

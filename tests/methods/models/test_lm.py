@@ -15,8 +15,8 @@ from scipy.special import stdtrit
 from adomnia.errors import Refusal
 from adomnia.methods.contract import BadArgument
 from adomnia.methods.models.lm import METHOD
-from adomnia.privacy.conversions import rho_of
 from adomnia.privacy.events import Concentrated, Pure
+from adomnia.privacy.losses import rho_of
 from kit.analyses import Arms, analyse, frame
 from kit.bits import SeededBits
 from kit.products import Simulation

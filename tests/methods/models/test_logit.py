@@ -13,9 +13,8 @@ from adomnia.methods.models.logit import METHOD
 from adomnia.methods.parts.models.coefficients import exponentiate_table
 from adomnia.methods.parts.models.predictor import predict
 from adomnia.pricing.parts import amount
-from adomnia.privacy.conversions import rho_of
 from adomnia.privacy.events import Composed, Concentrated, Pure
-from adomnia.privacy.losses import covers
+from adomnia.privacy.losses import covers, rho_of
 from kit.analyses import Arms, analyse, frame
 from kit.bits import SeededBits
 

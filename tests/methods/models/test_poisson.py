@@ -12,8 +12,8 @@ from adomnia.methods.models.poisson import METHOD
 from adomnia.methods.parts.models.coefficients import exponentiate_table
 from adomnia.methods.parts.models.predictor import predict
 from adomnia.plans.canonical import canonical
-from adomnia.privacy.conversions import rho_of
 from adomnia.privacy.events import Concentrated, Pure
+from adomnia.privacy.losses import rho_of
 from adomnia.sql.lower import lower
 from kit.analyses import analyse, frame
 from kit.bits import SeededBits

@@ -9,10 +9,10 @@ from statsmodels.duration.survfunc import SurvfuncRight
 from adomnia.errors import Refusal
 from adomnia.methods.contract import Factor
 from adomnia.methods.survival.kaplan_meier import METHOD
-from adomnia.privacy.conversions import rho_of
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Boolean
+from adomnia.privacy.losses import rho_of
 from kit.analyses import analyse, frame
 from kit.bits import SeededBits
 

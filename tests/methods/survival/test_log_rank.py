@@ -14,10 +14,10 @@ from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.methods.contract import BadArgument, Factor
 from adomnia.methods.parts.survival.times import SurvivalCurve
 from adomnia.methods.survival.log_rank import METHOD, Differences
-from adomnia.privacy.conversions import rho_of
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Boolean
+from adomnia.privacy.losses import rho_of
 from kit.analyses import analyse, frame
 from kit.bits import SeededBits
 

@@ -16,7 +16,6 @@ from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.keys import Blocks, Bucket
 from adomnia.privacy.kinds import Quantity
-from adomnia.privacy.polynomials import constant, variable
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import MOST_ROWS, Private
 from adomnia.privacy.scans import Rows
@@ -27,7 +26,7 @@ from adomnia.privacy.transforms.estimates import (
     furthest_step,
     round_to_grid,
 )
-from adomnia.privacy.vectors import Variable, Vector
+from adomnia.privacy.vectors import Variable, Vector, constant, variable
 
 DOMAIN = Numbers.integers(0, 10)
 VALUE = Column("x", Quantity(Fraction(0), Fraction(10), True), DOMAIN)

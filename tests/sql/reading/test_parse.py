@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+
 import pytest
+import sqlglot
 from sqlglot import exp
 from sqlglot.dialects.duckdb import DuckDB
 
@@ -164,3 +167,19 @@ def test_no_letter_of_a_name_is_lost(name):
     assert column.name == name
     with pytest.raises(Refusal):
         parse(f"SELECT {name} FROM people")
+
+
+QUOTED = "WITH secret AS (ALTER TABLE people DROP age) SELECT COUNT(*) FROM secret"
+
+
+def test_the_parser_does_not_log_a_question(caplog):
+    with caplog.at_level(logging.DEBUG), pytest.raises(Refusal):
+        parse(QUOTED)
+    assert caplog.records == []
+
+
+def test_what_others_parse_is_logged_as_before(caplog):
+    with pytest.raises(Refusal):
+        parse(QUOTED)
+    sqlglot.parse_one("ALTER TABLE people FOO", dialect="duckdb")
+    assert [record.name for record in caplog.records] == ["sqlglot"]

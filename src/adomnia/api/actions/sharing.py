@@ -72,9 +72,10 @@ def expect_shared(visit: Visit, shared: SharedAnswer) -> Quote | None:
 
 def buy_shared(visit: Visit, code: str, request_id: str) -> tuple[str, Answer | None]:
     """Pay for the answer that a link leads to, from one's own budget alone; its id, and no answer if one has it."""
-    _, receipt = _find(visit, code)
-    if receipt.analyst == visit.visitor.name:
-        return receipt.request_id, None
+    shared = find_shared(visit, code)
+    if shared.had_as:  # also where nothing is left to pay with: whoever lost the reply asks for it again
+        return shared.had_as, None
+    receipt = shared.receipt
     with limit():
         find_offer(visit.curator, visit.visitor.name, receipt)  # it says best why not
     answer = visit.curator.session(visit.visitor.name).take(receipt, request_id)

@@ -111,7 +111,7 @@ def without_free_release(notes: Iterable[Note]) -> tuple[Note, ...]:
 
 @dataclass(frozen=True)
 class PriceView:
-    """The price panel. `state` is empty, free, refused or priced."""
+    """The price panel. `state` is pending, empty, free, refused or priced."""
 
     state: str
     form: AskForm

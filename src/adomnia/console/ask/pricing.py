@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from adomnia.session.accounts import Budgets
     from adomnia.wire.asking import Ask
 
-__all__ = ["PriceView", "build_price", "check_seen", "refuse_creation", "view_problem"]
+__all__ = ["PriceView", "build_price", "check_seen", "defer_price", "refuse_creation", "view_problem"]
 
 _POINTS = 5  # prices at which the funnel is known
 _SIZES = (100, 250, 1000, 3000)  # of groups
@@ -59,18 +59,8 @@ _SIZES = (100, 250, 1000, 3000)  # of groups
 def build_price(visit: Visit, form: AskForm) -> PriceView:
     """The panel of a form as it stands."""
     budgets = visit.session.budget()
-    settled = _settle(form, budgets)
-    word = "rho" if settled.pay == "rho" else "epsilon"
-    empty = PriceView(
-        "empty",
-        settled,
-        build_bar(budgets.personal),
-        settled.request_id or choose_id(None),
-        SIGNS[word],
-        word,
-        policy=budgets.terms.says if settled.pay == POLICY else "",
-        is_spent=find_most(budgets, word) < EPSILON_UNIT,
-    )
+    empty = _begin(form, budgets)
+    settled = empty.form
     if settled.is_empty:
         return _add_slider(empty, budgets)
     if is_about_nobody(settled.sql):
@@ -85,9 +75,31 @@ def build_price(visit: Visit, form: AskForm) -> PriceView:
         return replace(_add_slider(empty, budgets), state="refused", refusal=told)
 
 
+def defer_price(visit: Visit, form: AskForm) -> PriceView:
+    """The panel of a form whose price is asked for once the page is open: nothing is planned or proved for it."""
+    budgets = visit.session.budget()
+    return replace(_add_slider(_begin(form, budgets), budgets), state="pending")
+
+
 def view_problem(visit: Visit, form: AskForm, refusal: Refusal) -> RefusalView:
     """A refusal that came when a form was asked, with the ways out of it."""
     return view_refusal(refusal, describe_situation(visit, visit.session.budget(), form))
+
+
+def _begin(form: AskForm, budgets: Budgets) -> PriceView:
+    """The panel before anything is known of the question."""
+    settled = _settle(form, budgets)
+    word = "rho" if settled.pay == "rho" else "epsilon"
+    return PriceView(
+        "empty",
+        settled,
+        build_bar(budgets.personal),
+        settled.request_id or choose_id(None),
+        SIGNS[word],
+        word,
+        policy=budgets.terms.says if settled.pay == POLICY else "",
+        is_spent=find_most(budgets, word) < EPSILON_UNIT,
+    )
 
 
 def _settle(form: AskForm, budgets: Budgets) -> AskForm:

@@ -13,7 +13,7 @@ from adomnia.api.problems import status_of
 from adomnia.api.requests import run_in_pool
 from adomnia.console.answers.view import build_answer_view
 from adomnia.console.ask.form import AskForm
-from adomnia.console.ask.pricing import build_price
+from adomnia.console.ask.pricing import build_price, defer_price
 from adomnia.console.forms import read_form
 from adomnia.console.frame import show
 from adomnia.console.methods.fields import FieldChoice, FormField, list_fields, list_terms
@@ -38,12 +38,13 @@ from adomnia.methods.registry import METHODS, find_method
 from adomnia.work import Work, limit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from starlette.responses import Response
 
     from adomnia.api.requests import Visit
     from adomnia.catalog.model import Catalog
+    from adomnia.console.answers.view import AnswerView
     from adomnia.console.ask.pricing import PriceView
     from adomnia.console.methods.naming import Fields
     from adomnia.console.methods.writing import Written
@@ -62,13 +63,13 @@ async def methods(request: Request) -> Response:
 
 
 async def method_form(name: str, request: Request) -> Response:
-    """The form of a method: as the address says, else with an example in it."""
+    """The form of a method: as the address says, else with an example in it. What it costs, a second request tells."""
     sent = dict(request.query_params)
 
     def read(visit: Visit) -> Page:
         method, catalog = require_method(name), visit.catalog
         fields = refit(method, sent, catalog) if sent else prefill(method, catalog)
-        return build_method_page(visit, method, fields)
+        return build_method_page(visit, method, fields, price_form=defer_price)
 
     return await show(request, read)
 
@@ -95,7 +96,7 @@ async def ask_method(name: str, request: Request) -> Response:
         form = pay_for(written, fields)
 
         def show_free(visit: Visit, answer: Answer) -> Page:
-            return build_method_page(visit, method, fields, view=build_answer_view(answer, form.sql))
+            return build_method_page(visit, method, fields, build_answer_view(answer, form.sql))
 
         if keeping is not None and keeping.how:
             return await pay_release(request, form.release(keeping.name, private=keeping.is_private), form.seen)
@@ -103,7 +104,7 @@ async def ask_method(name: str, request: Request) -> Response:
     except Refusal as refusal:
         why = locate_keeping(refusal) if keeping is not None and keeping.how else refusal
     fields.pop("request_id", None)  # nothing was paid under it, or something else
-    return await show(request, lambda visit: build_method_page(visit, method, fields, refusal=why))
+    return await show(request, lambda visit: build_method_page(visit, method, fields, why))
 
 
 def _write(method: Method, fields: Fields) -> Written:
@@ -135,14 +136,14 @@ def build_method_page(
     visit: Visit,
     method: Method,
     fields: Fields,
-    *,
-    refusal: Refusal | None = None,
-    view: Any = None,  # noqa: ANN401 - for its own template
+    outcome: Refusal | AnswerView | None = None,
+    price_form: Callable[[Visit, AskForm], PriceView] | None = None,
 ) -> Page:
-    """The form of a method with what was typed in it; `refusal` is why it was not asked, `view` a free answer."""
+    """The form of a method with what was typed in it; `outcome` is why it was not asked, or a free answer."""
     catalog = visit.catalog
+    refusal, view = (outcome, None) if isinstance(outcome, Refusal) else (None, outcome)
     written, problem = _write_page(method, fields)
-    price = _price(visit, pay_for(written, fields))
+    price = (price_form or _price)(visit, pay_for(written, fields))
     problem = problem or _locate(written, refusal) or _locate(written, _find_refusal(price))
     keeping = read_keeping(method, fields)
     if keeping is not None and keeping.how:

@@ -6,7 +6,6 @@ import { watchPrice } from "./pricing.js";
 
 const form = document.getElementById("ask");
 const answer = document.getElementById("answer");
-const QUIET = 900; // milliseconds without a change, after which the price is spoken
 const LONGEST = 4000; // characters of a question in an address
 
 document.documentElement.classList.add("scripted");
@@ -20,18 +19,6 @@ function markRefusal() {
   form.elements.sql.toggleAttribute("aria-invalid", Boolean(document.querySelector("#told .refusal")));
   if (refusal) editor?.mark?.(Number(refusal.dataset.start), Number(refusal.dataset.end), refusal.dataset.says);
   else editor?.clear?.();
-}
-
-/** Speak the price once it rests. */
-let speaking = 0;
-let spoken = document.getElementById("spoken")?.dataset.spoken;
-function speak() {
-  clearTimeout(speaking);
-  speaking = setTimeout(() => {
-    const words = document.getElementById("spoken")?.dataset.spoken;
-    if (words && words !== spoken) say(words);
-    spoken = words;
-  }, QUIET);
 }
 
 /** Wait for an answer in its place: how long it took so far, and a way to stop waiting. */
@@ -115,7 +102,6 @@ form.addEventListener("submit", (event) => {
   else ask(event.submitter?.name === "change" ? Object.fromEntries(new URLSearchParams(event.submitter.value)) : {});
 });
 
-document.getElementById("price").addEventListener("part", speak);
 document.getElementById("told").addEventListener("part", markRefusal);
 window.addEventListener("popstate", () => location.reload());
 

@@ -1,15 +1,17 @@
 // Prices a form as it changes: the panel #price, and whatever else the server sends with it, follow what is typed.
 
+import { say } from "./saying.js";
 import { debounce, fetchPart, replacePart, tellTrouble } from "./parts.js";
 
 const REST = 150; // milliseconds after which typing has stopped, and after which waiting is shown
 const AGAIN = 3000; // milliseconds until a price that did not come is asked for again
+const QUIET = 900; // milliseconds without a change, after which a price is spoken
 const STEPS = 1000; // of the slider
 
 /** Watch a form; returns how to price it now, and whether what is shown is still what is typed. */
 export function watchPrice(form) {
   const panel = form.querySelector("#price");
-  let isStale = false;
+  let isStale = panel.querySelector("[data-pending]") !== null; // the page came first, its price is to follow
   let typed = 0; // how often something was changed: what is told of an earlier state would undo what was typed since
   let dragging = false;
   let changed = {}; // fields that the panel does not show yet
@@ -93,7 +95,23 @@ export function watchPrice(form) {
     event.preventDefault();
     change(button.name === "change" ? Object.fromEntries(new URLSearchParams(button.value)) : {});
   });
+  watchSpoken(panel);
+  if (isStale) price(null);
   return { change, now: () => price(null), isStale: () => isStale };
+}
+
+/** Speak the price once it rests. */
+function watchSpoken(panel) {
+  const read = () => document.getElementById("spoken")?.dataset.spoken;
+  let spoken = read();
+  let speaking = 0;
+  panel.addEventListener("part", () => {
+    clearTimeout(speaking);
+    speaking = setTimeout(() => {
+      if (read() && read() !== spoken) say(read());
+      spoken = read();
+    }, QUIET);
+  });
 }
 
 /** Put a panel in its place, and its companions in theirs; what was open stays open, and the caret where it was. */

@@ -13,11 +13,10 @@ from typing import NamedTuple, TypeAlias
 
 from sqlglot import exp
 
-from adomnia.engines.check.aggregates import grid
+from adomnia.engines.check.aggregates import grid, is_in_pieces, read_pieces, require_width
 from adomnia.engines.check.columns import Range
 from adomnia.engines.check.nodes import integer, integer_type, only, place, require
 from adomnia.engines.check.scalars import Row
-from adomnia.engines.check.sums import is_in_pieces, read_pieces, require_width
 from adomnia.privacy.sensitivity import Sensitivity
 
 _MOST_POINTS = 2**22  # of all polynomials, multiplied out: more would take seconds to look at

@@ -7,7 +7,7 @@ from sys import float_info
 
 from adomnia.engines.contract import grid_name, index_name
 from adomnia.engines.dialect import Dialect
-from adomnia.engines.render.numbers import double, nearest_double, render_grid
+from adomnia.engines.render.scalars import double, nearest_double, render_grid
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import LONGEST_TEXT, Boolean, Day, Identity, Moment, Quantity, Text

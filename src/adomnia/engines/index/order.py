@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from adomnia.engines.contract import grid_name, index_name
 from adomnia.engines.dialect import Dialect
-from adomnia.engines.render.numbers import double, integer
+from adomnia.engines.render.scalars import double, integer
 from adomnia.noise import SystemBits
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column

@@ -13,7 +13,7 @@ from adomnia.engines.dialect import Dialect
 from adomnia.engines.index.build import IndexWriter, declare_categories
 from adomnia.engines.index.columns import render_reading
 from adomnia.engines.index.source import TableSource
-from adomnia.engines.render.numbers import double, nearest_double
+from adomnia.engines.render.scalars import double, nearest_double
 from adomnia.errors import Refusal
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Day, Identity, Moment, Quantity, Text

@@ -10,8 +10,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from adomnia.engines.contract import PERSON, RANK, grid_name, index_name
-from adomnia.engines.render.numbers import double, integer
-from adomnia.engines.render.scalars import Scalars
+from adomnia.engines.render.scalars import Scalars, double, integer
 from adomnia.engines.render.vectors import render_public, render_spread, render_sum
 from adomnia.privacy.expressions import Column, Expression
 from adomnia.privacy.keys import BLOCK_HASHES, Blocks

@@ -13,7 +13,6 @@ from math import nextafter
 from adomnia.engines.contract import PERSON, Statement
 from adomnia.engines.dialect import Dialect, Types
 from adomnia.engines.render.computed import compute_once, presence_key, render_presence
-from adomnia.engines.render.numbers import double, integer
 from adomnia.engines.render.relations import (
     DERIVED,
     From,
@@ -24,7 +23,7 @@ from adomnia.engines.render.relations import (
     render_source,
     render_where,
 )
-from adomnia.engines.render.scalars import Scalars
+from adomnia.engines.render.scalars import Scalars, double, integer
 from adomnia.engines.render.vectors import render_entries
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Expression

@@ -13,13 +13,11 @@ from math import comb, prod
 from typing import TypeAlias
 
 from adomnia.engines.dialect import Dialect, IntegerType, Types
-from adomnia.engines.render.numbers import double, integer
-from adomnia.engines.render.scalars import Scalars
+from adomnia.engines.render.scalars import Scalars, double, integer
 from adomnia.privacy.expressions import Column, Expression
-from adomnia.privacy.polynomials import Exponents, Polynomial
 from adomnia.privacy.relations import PublicValue
 from adomnia.privacy.scans import OwnSpread
-from adomnia.privacy.vectors import Variable, Vector
+from adomnia.privacy.vectors import Exponents, Polynomial, Variable, Vector
 
 _Powers: TypeAlias = tuple[tuple[int, int], ...]  # of each variable's distance from its lower and from its upper end
 _LEAST_BITS = 8  # of a piece: in smaller ones there would be many

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from adomnia.mechanisms.interval import find_alpha
+from adomnia.mechanisms.contract import find_alpha
 from adomnia.messages.notes import NoteTemplate, define_note
 from adomnia.methods.contract import BY, Arguments, Frame, Method, Parameter
 from adomnia.methods.models.lm import NO_REPLY, bound_known, describe_model

@@ -12,7 +12,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from adomnia.distributions.margins import deviations
-from adomnia.mechanisms.interval import find_alpha
+from adomnia.mechanisms.contract import find_alpha
 from adomnia.messages.notes import Note, NoteTemplate, define_note
 from adomnia.methods.analysis import Analysis, stack_estimates, with_values
 from adomnia.methods.column_bins import ColumnBins, split_finely

@@ -6,8 +6,7 @@ from math import inf, prod, sqrt
 import numpy as np
 
 from adomnia.distributions.margins import margin
-from adomnia.mechanisms.contract import Tails
-from adomnia.mechanisms.interval import find_alpha
+from adomnia.mechanisms.contract import Tails, find_alpha
 from adomnia.methods.synthesis.agreeing import Agreement
 from adomnia.methods.synthesis.attributes import MISSING
 from adomnia.methods.synthesis.residuals import Columns, Residuals

@@ -28,8 +28,8 @@ from adomnia.sql.reading.refusals import WRITTEN, check_name, refusal, refusal_o
 from adomnia.sql.rows.derived import refuse_slow
 from adomnia.sql.values.group_keys import output_index
 from adomnia.sql.values.having import SIGNS
-from adomnia.sql.values.outputs import read_limit, read_offset
 from adomnia.sql.values.scope import check_parts, items_of_in, strip_brackets
+from adomnia.sql.values.terms import read_limit, read_offset
 from adomnia.statistics.contract import Statistic
 from adomnia.work import spend
 

@@ -2,11 +2,14 @@
 
 A text that could make the parser slow, deep or ambiguous is refused before the parser runs. It backtracks, in time that
 doubles with every level, on type names and WITHIN GROUP before brackets, on LIMIT and OFFSET before them, and on joins
-without a condition.
+without a condition. What the parser logs is dropped: its warnings quote questions, and logs hold none.
 """
 
+import logging
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from sqlglot import exp
 from sqlglot.dialects.duckdb import DuckDB
@@ -15,11 +18,26 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from adomnia.errors import Refusal
 from adomnia.messages.texts import write
-from adomnia.sql.reading.parser_log import silence_parser
 from adomnia.sql.reading.refusals import OTHER_ROWS, ROW_OF_EACH, WRITTEN, Position, refusal, shorten
 from adomnia.sql.reading.spellings import spell_out_filters, spell_out_quantiles
 from adomnia.sql.values.functions import NAMES
 from adomnia.work import spend
+
+_reading_question = ContextVar("reading_question", default=False)
+
+
+@contextmanager
+def silence_parser() -> Iterator[None]:
+    """Drop what the parser logs in this thread. What others parse with it in the same process is logged as before."""
+    before = _reading_question.set(True)
+    try:
+        yield
+    finally:
+        _reading_question.reset(before)
+
+
+logging.getLogger("sqlglot").addFilter(lambda _record: not _reading_question.get())
+
 
 MOST_CHARACTERS = 65_536
 MOST_PIECES = 6_000

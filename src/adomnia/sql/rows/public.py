@@ -15,9 +15,9 @@ from adomnia.privacy.relations import Relation, Select, Selected
 from adomnia.sql.reading.refusals import check_name, refusal
 from adomnia.sql.rows.selection import group_rows, is_grouped, project
 from adomnia.sql.values.group_keys import output_index
-from adomnia.sql.values.outputs import default_name, free_name
 from adomnia.sql.values.scalars import read_expression
 from adomnia.sql.values.scope import check_parts, strip_brackets
+from adomnia.sql.values.terms import default_name, free_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,8 +11,7 @@ from itertools import product
 from math import gcd, prod
 from typing import Any, TypeAlias
 
-from adomnia.engines.render.numbers import nearest_double
-from adomnia.engines.render.scalars import matches
+from adomnia.engines.render.scalars import matches, nearest_double
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Column, Expression, Literal, call, number, text
 from adomnia.privacy.kinds import LONGEST_TEXT, Boolean, Day, Quantity, Text

@@ -8,8 +8,8 @@ from typing import ClassVar, final
 import numpy as np
 
 from adomnia.mechanisms.brackets import Brackets
+from adomnia.mechanisms.contract import find_alpha
 from adomnia.mechanisms.earlier_brackets import EarlierBrackets
-from adomnia.mechanisms.interval import find_alpha
 from adomnia.mechanisms.quantiles import FINEST_SHARE
 from adomnia.noise import Integers
 from adomnia.privacy.queries import Aggregate, Query

@@ -13,8 +13,7 @@ import numpy as np
 
 from adomnia.distributions.combinations import farthest_in_sample
 from adomnia.distributions.quotients import Noisy, Quotient, covary, find_lost, solve_in_blocks
-from adomnia.mechanisms.contract import Noise
-from adomnia.mechanisms.interval import find_alpha
+from adomnia.mechanisms.contract import Noise, find_alpha
 from adomnia.statistics.contract import Bounds, Floats
 
 _RAISED = 0.5  # deviations that a noisy variance is raised by: of rows far out a sample may have seen too few

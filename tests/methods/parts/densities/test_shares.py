@@ -9,7 +9,7 @@ from adomnia.distributions.simulations import draw_again
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.methods.parts.densities.shares import NoisyShares, merge
-from adomnia.privacy.conversions import rho_of
+from adomnia.privacy.losses import rho_of
 
 LAPLACE = DiscreteLaplace(Fraction(1))
 GAUSSIAN = DiscreteGaussian(1 / (2 * rho_of(1, 1e-6)))

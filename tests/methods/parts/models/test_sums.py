@@ -111,7 +111,7 @@ def test_boxes_hold_all_products_of_two():
 
 
 def test_corners_cost_as_much_as_one_sum():
-    from adomnia.privacy.polynomials import largest_move
+    from adomnia.privacy.vectors import largest_move
 
     widths = [100, 7, 30]
     corners = Corners((), (0, 1, 2), 1)

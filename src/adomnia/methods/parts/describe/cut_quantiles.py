@@ -9,7 +9,7 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 
 from adomnia.distributions.margins import deviations
-from adomnia.mechanisms.interval import find_alpha
+from adomnia.mechanisms.contract import find_alpha
 from adomnia.messages.notes import Note
 from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import Arguments, Frame, NumberColumn

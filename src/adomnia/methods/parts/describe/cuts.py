@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from adomnia.distributions.margins import deviations
-from adomnia.mechanisms.interval import find_alpha
+from adomnia.mechanisms.contract import find_alpha
 from adomnia.mechanisms.quantiles import FINEST_SHARE
 from adomnia.methods.contract import BadArgument, Factor, NumberColumn
 from adomnia.noise import Integers

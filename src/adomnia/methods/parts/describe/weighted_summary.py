@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.distributions.margins import deviations
-from adomnia.mechanisms.interval import find_alpha
+from adomnia.mechanisms.contract import find_alpha
 from adomnia.messages.notes import define_note
 from adomnia.methods.analysis import SingleRound, keys_of, stack_estimates, with_values
 from adomnia.methods.contract import Factor, NumberColumn
@@ -17,10 +17,9 @@ from adomnia.methods.parts.describe.noisy_ratios import BEYOND_BOUNDS, NoisyRati
 from adomnia.methods.sampling_weights import SamplingWeights
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import call
-from adomnia.privacy.polynomials import constant
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation, Where
-from adomnia.privacy.vectors import Vector
+from adomnia.privacy.vectors import Vector, constant
 from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, ResultTable, name_about
 
 _MISSING = Fraction(1, 10)  # of the price of a column, for the weights of rows without a value

@@ -19,9 +19,8 @@ from adomnia.methods.parts.likelihood.families import solve_shape
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import call, number
 from adomnia.privacy.kinds import Quantity
-from adomnia.privacy.polynomials import Polynomial
 from adomnia.privacy.transforms.block_functions import LOCATED, POWERS
-from adomnia.privacy.vectors import Variable, Vector
+from adomnia.privacy.vectors import Polynomial, Variable, Vector
 from adomnia.statistics.contract import Floats
 
 LEAST_SHARE = Fraction(1, 2**16)  # of the upper bound: smaller numbers count as that where a logarithm is taken

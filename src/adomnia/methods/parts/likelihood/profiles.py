@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from adomnia.distributions.margins import deviations
-from adomnia.mechanisms.interval import find_alpha
+from adomnia.mechanisms.contract import find_alpha
 from adomnia.methods.parts.likelihood.statistic_sums import StatisticSums
 from adomnia.statistics.contract import Bounds, Floats
 

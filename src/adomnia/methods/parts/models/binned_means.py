@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.distributions.margins import deviations
-from adomnia.mechanisms.interval import find_alpha
+from adomnia.mechanisms.contract import find_alpha
 from adomnia.messages.notes import Note, NoteTemplate
 from adomnia.methods.column_bins import ColumnBins
 from adomnia.methods.contract import Arguments, BadArgument, NumberColumn, Parameter

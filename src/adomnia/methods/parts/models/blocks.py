@@ -16,7 +16,7 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 
 from adomnia.methods.parts.models.design import Powers
-from adomnia.privacy.polynomials import Polynomial, constant, variable
+from adomnia.privacy.vectors import Polynomial, constant, variable
 from adomnia.statistics.contract import Floats
 
 BOX_VARIABLES = 4  # at most: 16 corners

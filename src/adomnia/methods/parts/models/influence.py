@@ -21,10 +21,9 @@ from adomnia.methods.parts.models.predictor import round_coefficient, write_pred
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price
 from adomnia.privacy.expressions import Expression, call
-from adomnia.privacy.polynomials import variable
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
-from adomnia.privacy.vectors import Variable, Vector
+from adomnia.privacy.vectors import Variable, Vector, variable
 from adomnia.statistics.contract import Floats, Measure, Measured
 
 if TYPE_CHECKING:

@@ -22,10 +22,9 @@ from adomnia.methods.contract import Factor
 from adomnia.methods.parts.models.design import Levels, Powers
 from adomnia.methods.sampling_weights import extend, split_entries
 from adomnia.privacy.events import Price
-from adomnia.privacy.polynomials import Polynomial, constant, variable
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
-from adomnia.privacy.vectors import Variable, Vector
+from adomnia.privacy.vectors import Polynomial, Variable, Vector, constant, variable
 from adomnia.statistics.contract import Floats, Measure, Measured
 
 MOST_JOINT_CELLS = 32  # of all factors together: their cells add up to those of each, with the noise of all of them

@@ -15,7 +15,7 @@ from math import log, prod, sqrt
 import numpy as np
 
 from adomnia.distributions.simulations import draw_again
-from adomnia.mechanisms.interval import find_alpha
+from adomnia.mechanisms.contract import find_alpha
 from adomnia.messages.notes import Note, define_note
 from adomnia.methods.contract import Factor
 from adomnia.methods.parts.testing.null_distribution import NullDistribution, count_draws

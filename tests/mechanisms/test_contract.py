@@ -6,7 +6,7 @@ from math import exp
 
 import pytest
 
-from adomnia.mechanisms.interval import Interval, find_alpha, narrowest
+from adomnia.mechanisms.contract import Interval, find_alpha, narrowest
 
 
 @pytest.mark.parametrize("least", [0, 1, 2, 3, 4, 7, 8, 9, 1000, 2**40 + 1, 10**30])

@@ -9,9 +9,8 @@ from contextlib import closing, nullcontext
 import pytest
 
 from adomnia.errors import Refusal, Unavailable
-from adomnia.ledger import durable_file, sqlite
-from adomnia.ledger.durable_file import DurableFile
-from adomnia.ledger.file_store import FileStore
+from adomnia.ledger import file_store, sqlite
+from adomnia.ledger.file_store import DurableFile, FileStore
 from adomnia.ledger.schema import LEDGER_FORMAT
 from kit.faults import FaultyConnection, faulty
 from kit.waiting import wait_until
@@ -33,7 +32,7 @@ def faults(tmp_path, monkeypatch):
 
 @pytest.fixture
 def impatient(monkeypatch):
-    for module in (sqlite, durable_file):
+    for module in (sqlite, file_store):
         monkeypatch.setattr(module, "monotonic", lambda: 600 * time.monotonic())
 
 
@@ -179,7 +178,7 @@ def test_a_log_that_does_not_reach_the_anchor_is_not_copied_by_who_opens_the_led
 def test_two_do_not_open_it_at_the_same_moment(path, impatient):
     opened(path).close()
     with path.with_name(f"{path.name}.lock").open("r+b") as lock:
-        assert durable_file._try_lock(lock.fileno(), durable_file.fcntl.F_WRLCK, durable_file._OPENING)
+        assert file_store._try_lock(lock.fileno(), file_store.fcntl.F_WRLCK, file_store._OPENING)
         with pytest.raises(Unavailable, match="is locked by another program"):
             opened(path)
 
@@ -207,7 +206,7 @@ def test_sqlite_copies_no_log_by_itself_because_it_would_not_tell_of_errors(path
 
 
 def test_a_log_is_copied_after_many_bytes_too(path, faults, monkeypatch):
-    monkeypatch.setattr(durable_file, "_LOG_BYTES", 100_000)
+    monkeypatch.setattr(file_store, "_LOG_BYTES", 100_000)
     with opened(path) as ledger:
         answered(ledger, payload=b"x" * 200_000)
         while "PRAGMA wal_checkpoint(PASSIVE)" not in {statement for _, statement in FaultyConnection.done}:
@@ -215,7 +214,7 @@ def test_a_log_is_copied_after_many_bytes_too(path, faults, monkeypatch):
 
 
 def test_a_log_that_is_missing_is_not_long(path, monkeypatch):
-    monkeypatch.setattr(durable_file, "_LOG_TRANSACTIONS", 1)
+    monkeypatch.setattr(file_store, "_LOG_TRANSACTIONS", 1)
     file = DurableFile(path, LEDGER_FORMAT, nullcontext)
     log = path.with_name(f"{path.name}-wal")
     assert file.is_log_long() == log.exists()
@@ -238,7 +237,7 @@ def test_closing_twice_is_closing_once(path):
 
 
 def test_an_open_that_fails_closes_its_lock(path, monkeypatch):
-    monkeypatch.setattr(durable_file, "connect", lambda *_: (_ for _ in ()).throw(Refusal("a", "b", "c")))
+    monkeypatch.setattr(file_store, "connect", lambda *_: (_ for _ in ()).throw(Refusal("a", "b", "c")))
     with pytest.raises(Refusal):
         FileStore(path)
     monkeypatch.undo()
