@@ -598,7 +598,7 @@ def test_a_way_from_a_page_around_the_api_is_found(planted):
 @pytest.mark.parametrize(
     "allowed",
     [
-        "from adomnia.api.actions.top_ups import top_up",
+        "from adomnia.api.actions.accounts import top_up",
         "from adomnia.privacy.amounts import show_up",
         "if TYPE_CHECKING:\n    from adomnia.privacy.filters import Filter",
         "from starlette.requests import Request",

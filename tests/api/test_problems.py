@@ -13,9 +13,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 import adomnia
-from adomnia.api.encoding import encode_json
 from adomnia.api.openapi import MEANINGS
 from adomnia.api.problems import STATUSES, classify_fault, render_problem, status_of
+from adomnia.api.replies import encode_json
 from adomnia.api.retry import RetryLater
 from adomnia.errors import Failure, Refusal, Unavailable
 

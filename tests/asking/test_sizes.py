@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import adomnia
-from adomnia.api.encoding import encode_answer
+from adomnia.api.replies import encode_answer
 from adomnia.api.running.answer_memory import needed_bytes
 from adomnia.asking.sizes import ENTRY_BYTES, FOUND_BYTES, LARGE_NUMBER_BYTES, NUMBER_BYTES, bound_results
 from adomnia.catalog.model import Quota

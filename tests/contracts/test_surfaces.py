@@ -18,18 +18,17 @@ import httpx
 import pytest
 from typer.main import get_command
 
-from adomnia.api.encoding import encode_answer
+from adomnia.api.replies import encode_answer
 from adomnia.cli import answers, bills, opening
 from adomnia.cli.app import app
-from adomnia.client.addresses import check_address
-from adomnia.client.connection import Connection
+from adomnia.client.connection import Connection, check_address
 from adomnia.client.session import RemoteSession
 from adomnia.console.ask.expectations import list_errors
 from adomnia.messages.surfaces import Surface
 from adomnia.messages.texts import show_all
 from adomnia.methods.registry import METHODS
 from adomnia.pricing.bills import noise_in_words
-from adomnia.pricing.findings import needs_delta
+from adomnia.pricing.payment import needs_delta
 from adomnia.sql.lower import lower
 from kit import hospital
 from kit.house import ADDRESS, DATASET, PASSWORD, opened

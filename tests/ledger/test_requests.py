@@ -372,7 +372,7 @@ def test_what_the_dataset_asks_for_itself_is_refused_where_its_budget_ends(place
 
 
 @pytest.mark.parametrize(("analyst", "request_id"), [("alice", "dataset:profile"), (None, "profile")])
-def test_request_ids_of_the_dataset_are_its_own(ledger, analyst, request_id):
+def test_request_facts_of_the_dataset_are_its_own(ledger, analyst, request_id):
     with pytest.raises(Refusal, match="its own begin with dataset:, and only they do"):
         ledger.reserve(analyst, request_id, plan("q"), COST)
 

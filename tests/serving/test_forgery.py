@@ -10,7 +10,7 @@ import pytest
 
 from adomnia.api.access import Role
 from adomnia.api.access.store import ACCESS
-from adomnia.api.actions.top_ups import identify_budget
+from adomnia.api.actions.accounts import identify_budget
 from adomnia.api.catalog_edits.catalog_file import CatalogFile
 from adomnia.api.roles import ANYBODY, PAGES
 from adomnia.session.curator import LEDGER, STATE

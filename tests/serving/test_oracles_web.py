@@ -20,13 +20,12 @@ import httpx
 import pytest
 from pydantic import ValidationError
 
-from adomnia.api import encoding
+from adomnia.api import replies
 from adomnia.api.access import ACCESS
-from adomnia.api.encoding import encode_json
-from adomnia.api.running.addresses import find_caller
+from adomnia.api.replies import encode_json
+from adomnia.api.running.request_facts import find_caller
 from adomnia.api.settings import Settings
-from adomnia.client.addresses import check_address
-from adomnia.client.connection import Connection
+from adomnia.client.connection import Connection, check_address
 from adomnia.client.session import RemoteSession, connect
 from adomnia.errors import AdomniaError, Refusal
 from adomnia.serving import acceptor as acceptor_module
@@ -144,11 +143,11 @@ def test_a_large_reply_is_written_in_pieces_that_let_others_run(monkeypatch, row
         pieces.append(len(written))
         return written
 
-    monkeypatch.setattr(encoding, "encode_json", noted)
+    monkeypatch.setattr(replies, "encode_json", noted)
     values = [k / 7 for k in range(rows)]
     columns = [{"name": f"n{k}", "values": values, "lower": values, "upper": values} for k in range(outputs)]
     record = {"rows": rows, "columns": columns}
-    assert b"".join(encoding.encode_record(record)) == encode_json(record)
+    assert b"".join(replies.encode_record(record)) == encode_json(record)
     assert max(pieces) < 2**20
 
 

@@ -12,10 +12,12 @@ from urllib.parse import urlsplit
 
 from fastapi.routing import APIRoute
 
+from adomnia.api.access.login_attempts import LOGIN_FAILED
 from adomnia.api.bodies import LARGEST, SMALL, BoundedRequest, check_media_type
 from adomnia.api.problems import render_problem, to_problem
+from adomnia.api.requests import address_of, services_of, visitor_of
 from adomnia.api.roles import API, LONG_TEXTS, roles_of
-from adomnia.api.running.addresses import find_caller
+from adomnia.api.running.request_facts import find_caller
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
@@ -29,6 +31,18 @@ if TYPE_CHECKING:
     from adomnia.api.requests import Services
     from adomnia.api.roles import Roles
 
+__all__ = [
+    "CSRF",
+    "LOGIN_FAILED",
+    "ROLE",
+    "AuthorizedRoute",
+    "authorize",
+    "authorize_aside",
+    "check_csrf",
+    "check_origin",
+    "check_password",
+    "is_known_host",
+]
 CSRF = "x-csrf-token"
 ROLE = "role"  # the code of a refusal of whoever has another role
 _SAFE = frozenset({"GET", "HEAD"})
@@ -141,3 +155,9 @@ class AuthorizedRoute(APIRoute):
     def render_problem(self, problem: Problem, request: Request) -> Response:
         """What is replied where there is no answer; pages show it as a page."""
         return render_problem(problem, request.state.request_id)
+
+
+async def check_password(request: Request, password: str) -> None:
+    """Refuse unless whoever is signed in knows their password; a wrong one counts as a sign-in that failed."""
+    services, name, address = services_of(request), visitor_of(request).name, address_of(request)
+    await services.password_pool.run(address, lambda: services.access.check_password(name, password, address))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
-    from adomnia.api.encoding import Pieces
+    from adomnia.api.replies import Pieces
     from adomnia.api.requests import Visit
 
 _HUNG_UP = 499  # nobody will see it, but the log does

@@ -10,7 +10,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from adomnia.api.authorization import is_known_host
 from adomnia.api.problems import failed_id, render_problem, route_of
 from adomnia.api.roles import API, READING
-from adomnia.api.running.request_ids import CURRENT_REQUEST, RequestSummary, create_request_id
+from adomnia.api.running.request_facts import CURRENT_REQUEST, RequestSummary, create_request_id
 from adomnia.errors import Failure, Refusal
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from starlette.requests import ClientDisconnect
 
 from adomnia.api.access.login_attempts import WINDOW_SECONDS
 from adomnia.api.bodies import malformed_request
-from adomnia.api.encoding import json_response
+from adomnia.api.replies import json_response
 from adomnia.api.retry import RetryLater
 from adomnia.api.roles import OVERSIGHT
-from adomnia.api.running.request_ids import UNMATCHED
+from adomnia.api.running.request_facts import UNMATCHED
 from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.ledger.schema import LEDGER_FORMAT
 from adomnia.wire.problems import problem_record

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from adomnia.api.access import Role
-from adomnia.api.running.addresses import find_caller
+from adomnia.api.running.request_facts import find_caller
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from adomnia.api.running.metrics import Metrics
     from adomnia.api.running.rate_limiter import RateLimiter, SharedRateLimiter
     from adomnia.api.running.readiness import Readiness
-    from adomnia.api.running.request_ids import RequestSummary
+    from adomnia.api.running.request_facts import RequestSummary
     from adomnia.api.running.served_dataset import Edition, ServedDataset
     from adomnia.api.running.thread_pool import FairThreadPool
     from adomnia.api.running.time_buckets import TimeBuckets

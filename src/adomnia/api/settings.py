@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adomnia.catalog.sizes import parse_size
-from adomnia.client.addresses import is_loopback
+from adomnia.client.connection import is_loopback
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:

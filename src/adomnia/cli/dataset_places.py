@@ -101,7 +101,7 @@ def split_address(text: str) -> tuple[str, str | None]:
 
 def check_encryption(url: str) -> None:
     """Refuse an address that a client refuses, with what can be done about it from a command line."""
-    from adomnia.client.addresses import check_address
+    from adomnia.client.connection import check_address
 
     try:
         check_address(url, insecure=False)

@@ -1,10 +1,11 @@
-"""Requests to a server, repeated where that is safe: they cost nothing, or are paid once by their request id."""
+"""The address of a server, and requests to it, repeated where that is safe: they are free, or paid once by their id."""
 
 from __future__ import annotations
 
 import json
 import ssl
 from dataclasses import dataclass
+from ipaddress import ip_address
 from math import inf
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
@@ -21,8 +22,6 @@ from adomnia.wire.problems import error_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from adomnia.client.addresses import Address
-
 TRIES = 5
 PATIENCE = 60.0  # seconds after which nothing is tried again
 LARGEST = 2**30  # bytes of a reply: several times as many as an answer may have
@@ -31,6 +30,7 @@ _FIRST_PAUSE = 0.3  # seconds; each next one is four times as long: a server tha
 _TOO_FAST, _UNAVAILABLE = 429, 503  # the server has given no answer; under the same request id nothing is paid twice
 _NEVER = inf
 _SAME_VERSION = "install the version of adomnia that the server runs"
+_EXAMPLE = "write it like http://127.0.0.1:8000, or with https:// to another machine"
 
 
 @dataclass(frozen=True)
@@ -212,3 +212,44 @@ def _refuse_stranger(connection: Connection, request_id: str | None) -> Refusal 
     if request_id is not None:
         return Unavailable(what, why, fix, "not_adomnia")
     return Refusal(what, why, fix, code="not_adomnia")
+
+
+@dataclass(frozen=True)
+class Address:
+    """The base URL of a server, and whether it is on this machine."""
+
+    url: str
+    loopback: bool
+
+
+def check_address(url: str, *, insecure: bool) -> Address:
+    """A checked address; what would send a token in the open is refused unless `insecure`."""
+    try:
+        parsed = httpx.URL(url)
+    except (httpx.InvalidURL, TypeError):
+        raise _bad("is not an address") from None
+    if parsed.scheme not in {"http", "https"} or not parsed.host:
+        raise _bad("does not begin with http:// or https:// and the name of a machine")
+    if parsed.port is not None and not 0 < parsed.port < 65536:
+        raise _bad("has a port that no machine has")
+    if parsed.userinfo or parsed.query or parsed.fragment:
+        raise _bad("holds more than a machine, a port and a path")
+    loopback = is_loopback(parsed.host)
+    if parsed.scheme == "http" and not (loopback or insecure):
+        why = "is not encrypted, and anybody on the way could read the token and use it"
+        fix = "use https://; if the way there is safe by other means, pass insecure=True"
+        raise Refusal(f"The address {url}", why, fix, code="insecure")
+    return Address(str(parsed).rstrip("/"), loopback)
+
+
+def _bad(why: str) -> Refusal:
+    # The address itself is not repeated: it may hold a password.
+    return Refusal("The address of the server", why, _EXAMPLE, code="bad_address")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -9,8 +9,8 @@ from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annota
 from starlette.responses import Response
 
 from adomnia.api.actions.releases import SCHEMA, list_columns, list_releases
-from adomnia.api.encoding import encode_json
 from adomnia.api.free_work import ask_free
+from adomnia.api.replies import encode_json
 from adomnia.explaining.sql_text import list_functions
 from adomnia.methods.registry import METHODS
 from adomnia.methods.signatures import describe_kind

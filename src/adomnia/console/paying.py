@@ -10,7 +10,7 @@ from starlette.responses import RedirectResponse, Response
 from adomnia.api.replies import PiecewiseResponse
 from adomnia.api.requests import Visit, services_of, visitor_of
 from adomnia.api.routes.questions import QuestionJob
-from adomnia.api.running.request_ids import choose_id
+from adomnia.api.running.request_facts import choose_id
 from adomnia.console.ask.pricing import check_seen, refuse_creation
 from adomnia.console.frame import render_visit
 from adomnia.console.releases.release_lines import address_of_release

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from adomnia.console import account, sign_in
 from adomnia.console.answers import pages as answers
-from adomnia.console.ask import routes as ask
+from adomnia.console.ask import page as ask
 from adomnia.console.ask_words import ask_words
 from adomnia.console.budget import page as budget
 from adomnia.console.catalog import handlers as catalog

@@ -4,8 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
-from adomnia.errors import refuse_former
+from adomnia.errors import Refusal, refuse_former
 from adomnia.messages.notes import Note
+from adomnia.messages.references import Option
+from adomnia.messages.texts import Message, write
 from adomnia.options import OPTIONS
 from adomnia.plans.columns import Cap
 from adomnia.plans.plan import Plan
@@ -36,6 +38,20 @@ def check_names(named: Iterable[str], form: str = "{}=") -> None:
     for row in OPTIONS.values():
         if row.formerly in found:
             raise refuse_former(row, form.format(row.formerly))
+
+
+def check_effort(effort: str) -> None:
+    """Refuse an effort that is not known."""
+    if effort not in OPTIONS["effort"].choices:
+        named, fix = Message(Option("effort", str(effort))), write("write {effort=high}, or leave it out")
+        raise Refusal(named, "is not known", fix, code="bad_effort")
+
+
+def check_inference(inference: object) -> None:
+    """Refuse an inference that is not known."""
+    if inference not in OPTIONS["inference"].choices:
+        fix = write("write {inference=population}, or leave it out")
+        raise Refusal(Message(Option("inference", str(inference))), "is not known", fix, code="bad_inference")
 
 
 @dataclass(frozen=True)
@@ -86,3 +102,8 @@ class Priced:
     caps: tuple[Cap, ...] = ()
     finding: KeyDiscovery | None = None  # of the values of keys that nobody declared, which is paid beside the price
     notes: tuple[Note, ...] = ()  # what else a reader of the answer has to know, in sentences
+
+
+def list_findings(priced: Sequence[Priced]) -> tuple[KeyDiscovery, ...]:
+    """How the values of open keys are found, each once."""
+    return tuple(dict.fromkeys(each.finding for each in priced if each.finding is not None))

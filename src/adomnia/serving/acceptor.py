@@ -12,7 +12,7 @@ import struct
 from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
-from adomnia.api.running.addresses import network_of
+from adomnia.api.running.request_facts import network_of
 from adomnia.serving.http_protocol import MOST_CONNECTIONS, MOST_OF_ONE_CALLER
 
 if TYPE_CHECKING:

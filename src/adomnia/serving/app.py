@@ -14,12 +14,11 @@ from starlette.routing import Route as StarletteRoute
 
 from adomnia.api import models
 from adomnia.api.authorization import AuthorizedRoute
-from adomnia.api.encoding import encode_json
 from adomnia.api.ledger_index import LedgerIndex
 from adomnia.api.middleware import RequestMiddleware
 from adomnia.api.openapi import Endpoint, describe_api
 from adomnia.api.problems import render_problem, to_problem
-from adomnia.api.replies import ReplyCache
+from adomnia.api.replies import ReplyCache, encode_json
 from adomnia.api.requests import run_in_pool
 from adomnia.api.roles import API, DATASET, PAGES, ROUTES
 from adomnia.api.routes import catalog_text, datasets, oversight, people, questions, releases, shares, sign_in

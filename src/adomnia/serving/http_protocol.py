@@ -5,13 +5,13 @@ The parser has none of them: a caller could send headers for ever, or never.
 
 from __future__ import annotations
 
+import json
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from adomnia.api.running.addresses import network_of
-from adomnia.api.running.request_ids import RequestSummary
-from adomnia.serving.raw_replies import RawReply
+from adomnia.api.running.request_facts import RequestSummary, create_request_id, network_of
 
 if TYPE_CHECKING:
     import asyncio
@@ -24,6 +24,7 @@ _HEADER_LINE = len(": \r\n")
 FRAMING = 8  # bytes allowed around each byte of a body: in chunks of one byte it needs six
 MOST_CONNECTIONS = 1000
 MOST_OF_ONE_CALLER = MOST_CONNECTIONS // 4
+_PHRASES = {400: "Bad Request", 431: "Request Header Fields Too Large", 503: "Service Unavailable"}
 
 
 class BoundedHttpProtocol(HttpToolsProtocol):
@@ -131,3 +132,44 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self.transport.close()
         if self.report is not None:
             self.report(RequestSummary.unrouted(status, reply.request_id))
+
+
+@dataclass(frozen=True)
+class RawReply:
+    """An error that ends its connection: what happened, why, how to fix it, and the id of the request."""
+
+    status: int
+    code: str
+    what: str
+    why: str
+    fix: str
+    request_id: str = field(default_factory=create_request_id)
+
+    def to_json(self) -> bytes:
+        """The reply, which looks like those of the routes."""
+        said = {"code": self.code, "what": self.what, "why": self.why, "fix": self.fix}
+        body = json.dumps({"error": {**said, "position": None, "request_id": self.request_id}})
+        return self._with_head("application/json", body.encode())
+
+    def to_page(self) -> bytes:
+        """The same for people: a page that their scripts know as one which says what is wrong."""
+        says = f"{self.what} {self.why}. Fix: {self.fix}."
+        body = (
+            '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Not possible - Ad Omnia</title></head>'
+            f'<body><main data-problem><h1>Not possible</h1><div role="alert"><p>{says}</p></div></main></body></html>'
+        )
+        return self._with_head("text/html; charset=utf-8", body.encode())
+
+    def _with_head(self, media_type: str, body: bytes) -> bytes:
+        head = [
+            f"HTTP/1.1 {self.status} {_PHRASES[self.status]}",
+            f"content-type: {media_type}",
+            f"content-length: {len(body)}",
+            f"x-request-id: {self.request_id}",
+            "cache-control: no-store",
+            "x-content-type-options: nosniff",
+            "content-security-policy: default-src 'none'; frame-ancestors 'none'",
+            "connection: close",
+            *(["retry-after: 1"] if self.status == 503 else []),
+        ]
+        return "\r\n".join([*head, "", ""]).encode() + body

@@ -19,14 +19,14 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 from adomnia.api.running.dead_counts import add_up_dead
-from adomnia.api.running.request_ids import RequestSummary
+from adomnia.api.running.request_facts import RequestSummary
 from adomnia.api.running.run_folder import FOLDER_VARIABLE, remove_gauges
 from adomnia.api.running.worker_states import HUNG_SECONDS, RestartCount, WorkerStates
 from adomnia.errors import Refusal
 from adomnia.serving.certificates import open_certificate
 from adomnia.serving.channel import ControlChannel, fault_from_record
+from adomnia.serving.http_protocol import RawReply
 from adomnia.serving.listener import list_ending_signals
-from adomnia.serving.raw_replies import RawReply
 
 if TYPE_CHECKING:
     import ssl

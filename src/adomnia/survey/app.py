@@ -18,11 +18,11 @@ from starlette.routing import Route
 from adomnia.accounting.meaning import odds_factor, posterior
 from adomnia.api.authorization import check_origin, is_known_host
 from adomnia.api.bodies import BoundedRequest, check_media_type
-from adomnia.api.encoding import json_response
 from adomnia.api.middleware import ALWAYS_HEADERS, DATA_HEADERS, TLS_HEADERS
 from adomnia.api.problems import classify_fault, headers_of, status_of
-from adomnia.api.running.addresses import find_caller
+from adomnia.api.replies import json_response
 from adomnia.api.running.rate_limiter import RateLimiter
+from adomnia.api.running.request_facts import find_caller
 from adomnia.errors import Failure, Refusal
 from adomnia.explaining.promises import format_factor
 from adomnia.privacy.amounts import show_up

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from adomnia.client.addresses import is_loopback
+from adomnia.client.connection import is_loopback
 from adomnia.errors import Refusal, Unavailable
 from adomnia.json_text import read_json
 from adomnia.noise import SystemBits

@@ -8,7 +8,7 @@ from prometheus_client import values
 from adomnia.api.running import dead_counts as module
 from adomnia.api.running.dead_counts import add_up_dead, reading_counts
 from adomnia.api.running.metrics import Metrics
-from adomnia.api.running.request_ids import RequestSummary
+from adomnia.api.running.request_facts import RequestSummary
 from adomnia.api.running.run_folder import FOLDER_VARIABLE, remove_gauges
 from adomnia.api.settings import Settings
 

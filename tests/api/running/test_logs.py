@@ -15,7 +15,7 @@ import pytest
 
 import adomnia
 from adomnia.api.running.logs import FIELDS, Logs
-from adomnia.api.running.request_ids import CURRENT_REQUEST, RequestSummary
+from adomnia.api.running.request_facts import CURRENT_REQUEST, RequestSummary
 from adomnia.api.settings import Settings
 
 NOON = datetime(2030, 1, 2, 12, tzinfo=UTC)

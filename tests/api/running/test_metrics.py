@@ -15,7 +15,7 @@ from prometheus_client import values
 from adomnia.api.ledger_stamps import BACKED_UP, VERIFIED
 from adomnia.api.roles import API
 from adomnia.api.running.metrics import Metrics, report_ledger, report_readiness, report_restarts
-from adomnia.api.running.request_ids import RequestSummary
+from adomnia.api.running.request_facts import RequestSummary
 from adomnia.api.running.run_folder import FOLDER_VARIABLE, remove_gauges
 from adomnia.api.settings import Settings
 from adomnia.ledger import Ledger

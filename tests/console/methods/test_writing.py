@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sqlglot import exp
 
 from adomnia.catalog.model import is_column_name
-from adomnia.console.methods.naming import OWN, BadField
+from adomnia.console.methods.fields import OWN, BadField
 from adomnia.console.methods.writing import write_question, write_rows
 from adomnia.errors import Refusal
 from adomnia.explaining.sql_text import write_column
@@ -20,9 +20,9 @@ from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Quantity, Text
 from adomnia.sql.lower import lower
 from adomnia.sql.methods.arguments import read_arguments
-from adomnia.sql.methods.calls import find_call
 from adomnia.sql.methods.frames import read_rows
 from adomnia.sql.reading.parse import parse
+from adomnia.sql.values.scope import find_call
 from kit.methods import hospital_catalog
 from kit.planted_method import METHOD, tally
 

@@ -8,7 +8,7 @@ from html import unescape
 import pytest
 
 from adomnia.api.access import login_attempts
-from adomnia.api.actions.top_ups import read_top_up
+from adomnia.api.actions.accounts import read_top_up
 from adomnia.console.owner.budgets import TopUpForm, preview_top_up
 from adomnia.errors import Refusal
 from console.owner.visitors import EVIL, Visitor

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from adomnia.anchored_file import MARKS, AnchoredFile, Memory
-from adomnia.api.access import shares
 from adomnia.api.access.database import AccessTransaction, Database, run_now
 from adomnia.ledger.sqlite import FileFormat, Trouble, explain_error, name_error, name_file
 
@@ -20,6 +19,13 @@ if TYPE_CHECKING:
 
 _CODE = "access"
 _RESTORE = "put back a backup of it, or move it away and add the users again"
+# Files of version 1 that were made before there were shares get the table when they are opened.
+_SHARES = (
+    """CREATE TABLE IF NOT EXISTS shares (
+        id TEXT PRIMARY KEY, user TEXT NOT NULL, digest BLOB NOT NULL, request_id TEXT NOT NULL, created REAL NOT NULL
+    ) WITHOUT ROWID""",
+    "CREATE INDEX IF NOT EXISTS shares_of ON shares (user)",
+)
 _TABLES = (
     """CREATE TABLE users (
         name TEXT PRIMARY KEY, role TEXT NOT NULL, password TEXT, created REAL NOT NULL
@@ -40,7 +46,7 @@ _TABLES = (
     "CREATE UNIQUE INDEX link_ids ON links (id)",
     "CREATE INDEX attempts_on ON attempts (name)",
     "CREATE INDEX attempts_from ON attempts (address)",
-    *shares.TABLES,
+    *_SHARES,
     MARKS,
 )
 _TROUBLES = {
@@ -64,7 +70,7 @@ ACCESS_FORMAT = FileFormat(
     application_id=0x41644163,  # "AdAc"
     version=2,
     tables=_TABLES,
-    upgrades={1: (*shares.TABLES, MARKS)},
+    upgrades={1: (*_SHARES, MARKS)},
     troubles=_TROUBLES,
     unknown_trouble=Trouble(
         "cannot be used because of an error that only the log names", "find the cause in the log", _CODE

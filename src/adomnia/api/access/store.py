@@ -6,7 +6,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
-from adomnia.api.access import browser_sessions, credentials, links, login_attempts, passwords, shares, tokens, users
+from adomnia.api.access import credentials, login_attempts, passwords, tokens, users
 from adomnia.api.access.credentials import CredentialKind
 from adomnia.api.access.database import Clock, run_now
 from adomnia.api.access.file_database import FileDatabase
@@ -121,7 +121,7 @@ class Access:
     def create_link(self, name: str) -> str:
         """Create a code by which a user may choose a password, once, within a day; it replaces an older one."""
         with self._database.transaction() as transaction:
-            return links.create(transaction, name)
+            return credentials.create_link(transaction, name)
 
     def redeem_link(self, code: str, password: str, address: str) -> tuple[str, Visitor]:
         """Choose a password by a link, and sign in; gives the secret for the cookie, and who it is."""
@@ -130,9 +130,9 @@ class Access:
             passwords.check_strength(name, password)
             hashed = passwords.hash_password(password)
             with self._database.transaction() as transaction:
-                links.use(transaction, link)
+                credentials.use_link(transaction, link)
                 users.set_password(transaction, name, hashed, keep_session="")
-                return browser_sessions.start(transaction, name)
+                return credentials.start_session(transaction, name)
 
     def sign_in(self, name: str, password: str, address: str) -> tuple[str, Visitor]:
         """Start a browser session by a password; gives the secret for the cookie, and who it is."""
@@ -140,7 +140,7 @@ class Access:
             hashed = self._verify_password(name, password)
             with self._database.transaction() as transaction:
                 users.check_password_unchanged(transaction, name, hashed)
-                return browser_sessions.start(transaction, name)
+                return credentials.start_session(transaction, name)
 
     def check_password(self, name: str, password: str, address: str) -> None:
         """Refuse a password that is not this user's; guesses are limited as for signing in."""
@@ -150,10 +150,10 @@ class Access:
     def sign_out(self, secret: str) -> None:
         """End the browser session of this secret, if there is one."""
         credential = credentials.parse(CredentialKind.BROWSER_SESSION, secret)
-        row = None if credential is None else self._database.one(browser_sessions.SELECT_BY_ID, credential.id)
+        row = None if credential is None else self._database.one(credentials.SELECT_SESSION, credential.id)
         if credential is not None and row is not None and credential.matches(row[2]):
             with self._database.transaction() as transaction:
-                browser_sessions.end(transaction, credential.id)
+                credentials.end_session(transaction, credential.id)
 
     def create_token(self, name: str, label: str, days: int | None) -> tuple[str, Token]:
         """Create a token; gives its secret, which is shown this once. Without days it is valid until it is revoked."""
@@ -177,24 +177,24 @@ class Access:
     def create_share(self, name: str, request_id: str) -> tuple[str, Share]:
         """Create a link to an answer of a user's own; gives its code, which is shown this once, and the share."""
         with self._database.transaction() as transaction:
-            return shares.create(transaction, name, request_id)
+            return credentials.create_share(transaction, name, request_id)
 
     def shares(self, name: str) -> list[Share]:
         """The links to answers that a user has made and not ended, newest first."""
-        return [shares.from_row(row) for row in self._database.rows(shares.SELECT, name)]
+        return [credentials.share_of(row) for row in self._database.rows(credentials.SELECT_SHARES, name)]
 
     def find_share(self, code: str) -> Share | None:
         """Find what a code stands for; None if it is unknown or was ended."""
         credential = credentials.parse(CredentialKind.SHARE, code)
-        row = None if credential is None else self._database.one(shares.SELECT_BY_ID, credential.id)
+        row = None if credential is None else self._database.one(credentials.SELECT_SHARE, credential.id)
         if credential is None or row is None or not credential.matches(row[-1]):
             return None
-        return shares.from_row(row[:-1])
+        return credentials.share_of(row[:-1])
 
     def end_share(self, share_id: str, name: str) -> None:
         """End a link to an answer, at once in all processes; a Refusal if it is not theirs."""
         with self._database.transaction() as transaction:
-            shares.end(transaction, share_id, name)
+            credentials.end_share(transaction, share_id, name)
 
     def identify_token(self, bearer: str) -> Visitor | None:
         """Find the user of a token; None if it is unknown, revoked or expired."""
@@ -215,20 +215,18 @@ class Access:
     def identify_browser(self, secret: str) -> Visitor | None:
         """Find the user of a browser session; None if it is unknown, has ended or was not used for too long."""
         credential = credentials.parse(CredentialKind.BROWSER_SESSION, secret)
-        row = None if credential is None else self._database.one(browser_sessions.SELECT_BY_ID, credential.id)
+        row = None if credential is None else self._database.one(credentials.SELECT_SESSION, credential.id)
         if credential is None or row is None:
             return None
         name, role, digest, expires, used, latest = row
         if not credential.matches(digest):
             return None
         session_id, now = credential.id, self._database.now(latest)
-        if browser_sessions.has_expired(now, expires, used):
-            self._database.write_later(session_id, lambda transaction: browser_sessions.end(transaction, session_id))
+        if credentials.has_session_expired(now, expires, used):
+            self._database.write_later(session_id, lambda transaction: credentials.end_session(transaction, session_id))
             return None
-        if now - used >= browser_sessions.USE_SECONDS:
-            self._database.write_later(
-                session_id, lambda transaction: browser_sessions.record_use(transaction, session_id)
-            )
+        if now - used >= credentials.USE_SECONDS:
+            self._database.write_later(session_id, lambda transaction: credentials.record_use(transaction, session_id))
         return Visitor(name, Role(role), csrf=credentials.derive_csrf(secret))
 
     def close(self) -> None:
@@ -268,9 +266,9 @@ class Access:
         return stored
 
     def _find_link(self, code: str) -> tuple[Credential, str]:
-        """Find a link and whose it is, or refuse; `links.use` decides whether it is in time."""
+        """Find a link and whose it is, or refuse; `use_link` decides whether it is in time."""
         credential = credentials.parse(CredentialKind.LINK, code)
-        row = None if credential is None else self._database.one(links.SELECT_BY_ID, credential.id)
+        row = None if credential is None else self._database.one(credentials.SELECT_LINK, credential.id)
         if credential is None or row is None or not credential.matches(row[1]):
             raise login_attempts.login_refusal()
         return credential, row[0]

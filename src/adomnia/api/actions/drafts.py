@@ -10,17 +10,15 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from adomnia.api.running.request_ids import choose_id
+from adomnia.api.running.request_facts import choose_id
 from adomnia.asking.batch import Batch, bind_question, plan_text
-from adomnia.asking.listings import is_listing
 from adomnia.errors import Failure, Refusal
-from adomnia.explaining.explanations import is_explain
 from adomnia.explaining.plan_sentences import count_rows, read_plan
 from adomnia.options import CONFIDENCE
 from adomnia.pricing.policies import sets_price
 from adomnia.pricing.quotes import expect_errors
 from adomnia.sql.lower import require_plan
-from adomnia.sql.reading.creating import read_creation
+from adomnia.sql.reading.statements import is_explain, is_listing, read_creation
 from adomnia.work import MOST_STEPS, current
 
 if TYPE_CHECKING:

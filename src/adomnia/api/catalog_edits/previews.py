@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from adomnia.api.access import Role
-from adomnia.api.actions.passwords import check_password
+from adomnia.api.authorization import check_password
 from adomnia.api.catalog_edits.catalog_file import CatalogFile, KeptText
 from adomnia.api.catalog_edits.consequences import Consequence, list_consequences
 from adomnia.api.catalog_edits.effects import ErrorEffect, carry_profiles, compare_errors

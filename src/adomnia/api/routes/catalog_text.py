@@ -8,9 +8,9 @@ from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annota
 from starlette.responses import Response  # noqa: TC002 - likewise
 
 from adomnia.api.catalog_edits.previews import preview_text, read_served_text, save_text
-from adomnia.api.encoding import Pieces, encode_json, json_response
 from adomnia.api.free_work import reply_free
 from adomnia.api.models import CatalogPreviewReply, CatalogText, CatalogTextReply, SavedCatalogText
+from adomnia.api.replies import Pieces, encode_json, json_response
 
 if TYPE_CHECKING:
     from adomnia.api.requests import Visit

@@ -6,7 +6,7 @@ from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annota
 from starlette.responses import Response
 
 from adomnia.api.access import Role
-from adomnia.api.encoding import encode_json, json_response
+from adomnia.api.replies import encode_json, json_response
 from adomnia.api.requests import read_dataset, run_in_pool, services_of, visitor_of
 from adomnia.errors import Unavailable
 from adomnia.wire.budgets import BudgetReply

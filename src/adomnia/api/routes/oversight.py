@@ -8,11 +8,10 @@ from fastapi import Query
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
 from starlette.responses import Response
 
-from adomnia.api.actions.accounts import list_accounts, read_dataset_account
-from adomnia.api.actions.top_ups import identify_amounts, top_up
-from adomnia.api.encoding import json_response
+from adomnia.api.actions.accounts import identify_amounts, list_accounts, read_dataset_account, top_up
 from adomnia.api.ledger_view import read_entries, verify_ledger
 from adomnia.api.models import TopUpBudget  # noqa: TC001 - likewise
+from adomnia.api.replies import json_response
 from adomnia.api.requests import read_dataset, run_in_pool, services_of
 from adomnia.wire.budgets import AccountReply
 

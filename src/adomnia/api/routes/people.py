@@ -8,8 +8,8 @@ from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annota
 from starlette.responses import Response
 
 from adomnia.api.access import Role
-from adomnia.api.encoding import json_response
 from adomnia.api.models import ChangeRole, NewToken, NewUser, TokenReply, UserReply, link_record
+from adomnia.api.replies import json_response
 from adomnia.api.requests import run_in_pool, services_of, visitor_of
 from adomnia.errors import Refusal
 

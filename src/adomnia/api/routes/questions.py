@@ -10,21 +10,26 @@ from fastapi import Query
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
 from starlette.responses import Response  # noqa: TC002 - FastAPI reads the annotations
 
-from adomnia.api.encoding import Pieces, encode_answer, encode_batch, encode_json, encode_pasts, encode_table
 from adomnia.api.free_work import reply_free
 from adomnia.api.problems import route_of
 from adomnia.api.replies import (
     JSON,
     CachedReply,
     EncodedReply,
+    Pieces,
     PiecewiseResponse,
     ReplyCache,
     ReplyKey,
     choose_form,
+    encode_answer,
+    encode_batch,
+    encode_json,
+    encode_pasts,
+    encode_table,
     encode_within,
 )
 from adomnia.api.requests import Visit, check_dataset, run_in_pool, services_of, visitor_of
-from adomnia.api.running.request_ids import choose_id
+from adomnia.api.running.request_facts import choose_id
 from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.pricing.questions import check_names
 from adomnia.session.contract import MOST_LISTED

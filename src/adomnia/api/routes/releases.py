@@ -8,8 +8,8 @@ from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annota
 from starlette.responses import Response  # noqa: TC002 - FastAPI reads the annotations
 
 from adomnia.api.actions.releases import list_releases, open_release, pack_archive
-from adomnia.api.encoding import Pieces, encode_json
 from adomnia.api.free_work import reply_free
+from adomnia.api.replies import Pieces, encode_json
 from adomnia.api.requests import services_of, visitor_of
 from adomnia.api.routes.questions import QuestionJob
 from adomnia.releases.store import ReleaseEntry

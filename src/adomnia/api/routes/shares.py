@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
 from starlette.responses import Response
 
-from adomnia.api.actions.sharing import buy_shared, find_shared, make_share, offer_shared
-from adomnia.api.encoding import Pieces, encode_answer, encode_json, json_response
+from adomnia.api.actions.answers import buy_shared, find_shared, make_share, offer_shared
 from adomnia.api.free_work import reply_free
 from adomnia.api.models import NewShare, SharedReply, ShareReply
+from adomnia.api.replies import Pieces, encode_answer, encode_json, json_response
 from adomnia.api.requests import Visit, read_dataset, run_in_pool, services_of, visitor_of
 from adomnia.api.routes.questions import QuestionJob
-from adomnia.api.running.request_ids import choose_id
+from adomnia.api.running.request_facts import choose_id
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
-    from adomnia.api.actions.sharing import SharedAnswer
+    from adomnia.api.actions.answers import SharedAnswer
 
 
 async def shares(dataset: str, request: Request) -> Response:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
 from starlette.responses import Response
 
-from adomnia.api.encoding import json_response
 from adomnia.api.models import ChangePassword, FirstSignIn, MeReply, SignIn
+from adomnia.api.replies import json_response
 from adomnia.api.requests import address_of, run_in_pool, services_of, visitor_of
 
 if TYPE_CHECKING:

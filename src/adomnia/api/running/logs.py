@@ -14,13 +14,13 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TextIO
 
-from adomnia.api.running.request_ids import CURRENT_REQUEST
+from adomnia.api.running.request_facts import CURRENT_REQUEST
 from adomnia.api.running.time_buckets import round_to_edge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from adomnia.api.running.request_ids import RequestSummary
+    from adomnia.api.running.request_facts import RequestSummary
     from adomnia.api.settings import Settings
 
 FIELDS = ("event", "method", "route", "status", "user", "milliseconds", "request_id", "fault", "file", "worker", "why")

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from prometheus_client import Metric
     from prometheus_client.samples import Sample
 
-    from adomnia.api.running.request_ids import RequestSummary
+    from adomnia.api.running.request_facts import RequestSummary
     from adomnia.api.settings import Settings
     from adomnia.privacy.filters import Filter
     from adomnia.session.curator import Curator

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from adomnia.api.encoding import encode_answer
-from adomnia.api.replies import JSON
+from adomnia.api.replies import JSON, encode_answer
 from adomnia.errors import Refusal
 from adomnia.wire.tables import CSV, PARQUET, encode_csv, encode_parquet
 
 if TYPE_CHECKING:
-    from adomnia.api.encoding import Pieces
+    from adomnia.api.replies import Pieces
     from adomnia.session.answer import Answer
 
 FORMS = {"csv": CSV, "json": JSON, "parquet": PARQUET}

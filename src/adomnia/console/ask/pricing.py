@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from adomnia.api.actions.drafts import find_paid, is_about_nobody, is_quick, makes_release, may_price_again, plan_draft
 from adomnia.api.actions.releases import check_named
-from adomnia.api.running.request_ids import choose_id
+from adomnia.api.running.request_facts import choose_id
 from adomnia.console.ask.affording import add_affordance, describe_situation, find_most
 from adomnia.console.ask.expectations import (
     find_roughest,

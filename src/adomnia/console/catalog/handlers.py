@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
 from starlette.responses import RedirectResponse, Response
 
-from adomnia.api.actions.passwords import LOGIN_FAILED
+from adomnia.api.authorization import LOGIN_FAILED
 from adomnia.api.catalog_edits.catalog_file import CatalogFile
 from adomnia.api.catalog_edits.effects import EPSILON, GROUP
 from adomnia.api.catalog_edits.previews import examine_draft, preview_text, save_text

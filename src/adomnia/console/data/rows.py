@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from adomnia.api.actions.public_rows import make_rows, read_public
+from adomnia.api.actions.tables import make_rows, read_public
 from adomnia.errors import Refusal
 from adomnia.explaining.sql_text import quote_identifier
 from adomnia.privacy.kinds import Quantity

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
 from starlette.responses import RedirectResponse
 
-from adomnia.api.actions.sharing import buy_shared, expect_shared, find_shared, make_share, offer_shared
+from adomnia.api.actions.answers import buy_shared, expect_shared, find_shared, make_share, offer_shared
 from adomnia.api.problems import status_of
 from adomnia.api.requests import read_dataset, run_in_pool, services_of, visitor_of
 from adomnia.api.routes.questions import QuestionJob
-from adomnia.api.running.request_ids import choose_id
+from adomnia.api.running.request_facts import choose_id
 from adomnia.console.budget.gauges import EPSILON, count_units, find_currency
 from adomnia.console.forms import read_form
 from adomnia.console.frame import show

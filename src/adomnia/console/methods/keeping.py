@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from adomnia.api.actions.releases import SCHEMA, check_release_name
 from adomnia.console.ask.affording import find_most
 from adomnia.console.ask.price_view import build_bar
-from adomnia.console.methods.naming import BadField, refuse_field
+from adomnia.console.methods.fields import BadField, refuse_field
 from adomnia.errors import Refusal, render
 from adomnia.messages.surfaces import Surface
 from adomnia.messages.texts import show_all
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from adomnia.api.requests import Visit
     from adomnia.console.ask.form import AskForm
     from adomnia.console.ask.price_view import PriceView
-    from adomnia.console.methods.naming import Fields
+    from adomnia.console.methods.fields import Fields
     from adomnia.methods.contract import Method
 
 KEEP, NAME = "keep", "release-name"  # the fields

@@ -16,7 +16,7 @@ from adomnia.console.ask.form import AskForm
 from adomnia.console.ask.pricing import build_price, defer_price
 from adomnia.console.forms import read_form
 from adomnia.console.frame import show
-from adomnia.console.methods.fields import FieldChoice, FormField, list_fields, list_terms
+from adomnia.console.methods.fields import BadField, FieldChoice, FormField, list_fields, list_terms
 from adomnia.console.methods.keeping import (
     KEEP,
     NAME,
@@ -26,7 +26,6 @@ from adomnia.console.methods.keeping import (
     price_keeping,
     read_keeping,
 )
-from adomnia.console.methods.naming import BadField
 from adomnia.console.methods.prefilling import prefill, refit
 from adomnia.console.methods.writing import write_question, write_rows
 from adomnia.console.paying import pay, pay_release
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog
     from adomnia.console.answers.view import AnswerView
     from adomnia.console.ask.pricing import PriceView
-    from adomnia.console.methods.naming import Fields
+    from adomnia.console.methods.fields import Fields
     from adomnia.console.methods.writing import Written
     from adomnia.methods.contract import Frame, Method
     from adomnia.session.answer import Answer

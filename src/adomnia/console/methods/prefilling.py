@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from adomnia.api.actions.method_calls import is_answered, list_tables, read_frame, take_apart
-from adomnia.console.methods.naming import OWN, box_of, choose_column, field_of, own_of, write_term
+from adomnia.console.methods.fields import OWN, box_of, choose_column, field_of, own_of, write_term
 from adomnia.console.methods.writing import write_question, write_rows
 from adomnia.errors import Refusal
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from adomnia.catalog.model import Catalog
-    from adomnia.console.methods.naming import Fields
+    from adomnia.console.methods.fields import Fields
     from adomnia.methods.contract import Frame, Method, Parameter
     from adomnia.sql.methods.call_texts import ArgumentParts, RowsParts
 

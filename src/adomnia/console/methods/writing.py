@@ -18,7 +18,7 @@ from adomnia.api.actions.method_calls import (
     write_arguments,
     write_call,
 )
-from adomnia.console.methods.naming import OWN, BadField, box_of, field_of, own_of, refuse_field
+from adomnia.console.methods.fields import OWN, BadField, box_of, field_of, own_of, refuse_field
 from adomnia.errors import Refusal
 from adomnia.explaining.sql_text import shorten, write_column
 from adomnia.methods.signatures import plain_default
@@ -26,7 +26,7 @@ from adomnia.methods.signatures import plain_default
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from adomnia.console.methods.naming import Fields
+    from adomnia.console.methods.fields import Fields
     from adomnia.methods.contract import Method, Parameter
 
 _PREFIX = "SELECT "  # what an expression is read behind

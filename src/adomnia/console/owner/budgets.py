@@ -8,9 +8,17 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
 from starlette.responses import RedirectResponse, Response
 
-from adomnia.api.actions.accounts import DATASET, account_name, find_restored, read_dataset_account
-from adomnia.api.actions.passwords import LOGIN_FAILED
-from adomnia.api.actions.top_ups import WrittenTopUp, foresee_top_up, identify_budget, top_up
+from adomnia.api.actions.accounts import (
+    DATASET,
+    WrittenTopUp,
+    account_name,
+    find_restored,
+    foresee_top_up,
+    identify_budget,
+    read_dataset_account,
+    top_up,
+)
+from adomnia.api.authorization import LOGIN_FAILED
 from adomnia.api.problems import status_of
 from adomnia.console.forms import read_form
 from adomnia.console.frame import show

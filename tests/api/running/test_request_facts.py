@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from adomnia.api.running.addresses import UNKNOWN, find_caller
+from adomnia.api.running.request_facts import UNKNOWN, find_caller
 from adomnia.api.settings import Settings
 
 ALONE = Settings(Path("study"))

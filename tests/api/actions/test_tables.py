@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from adomnia.api.actions.public_rows import read_public
+from adomnia.api.actions.tables import read_public
 from adomnia.errors import Refusal
 from kit import hospital
 from kit.visits import visit_as_owner
