@@ -12,6 +12,7 @@ from adomnia.errors import Refusal
 from adomnia.ledger.requests import Receipt
 from adomnia.messages.texts import write
 from adomnia.noise import SystemBits
+from adomnia.options import OPTIONS
 from adomnia.plans.plan import Plan, canonical
 from adomnia.plans.public_columns import PublicRows
 from adomnia.pricing.notes import list_notes
@@ -86,6 +87,12 @@ class Batch:
         check_inference(said)
         inference = question.inference if said == _OF_DATA else said
         return replace(question, interval=question.interval and common.get("interval", True), inference=inference)
+
+    def list_named(self, place: int) -> dict[str, Any]:
+        """What was named beside a question and of all together, by the names of options, without what is usual."""
+        asked = self._with_common(self.questions[place])
+        said = {row.name: getattr(asked if row.is_of_question else self, row.name, None) for row in OPTIONS.values()}
+        return {name: value for name, value in said.items() if value not in ({}, None, OPTIONS[name].default)}
 
     def price(
         self, plans: Sequence[Plan], catalog: Catalog, price: Pure | None = None, rules: Rules = CURRENT

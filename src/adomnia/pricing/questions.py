@@ -1,7 +1,7 @@
 """What is asked and what is paid for it, before and after the price is known."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypedDict
 
 from adomnia.errors import Refusal, refuse_former
@@ -69,13 +69,13 @@ class Question:
     epsilon: Number | None = None
     rho: Number | None = None
     error: float | None = None
-    weights: Mapping[str, Number] | None = None
+    weights: Mapping[str, Number] | None = field(default=None, hash=False)  # plans are kept by their questions
     rows: int | None = None
     delta: Number | None = None
     effort: str = "normal"
     interval: bool = True
     inference: str = "data"
-    parameters: Sequence[object] | Mapping[str, object] | None = None
+    parameters: Sequence[object] | Mapping[str, object] | None = field(default=None, hash=False)
     from_release: bool | None = None
 
     @property

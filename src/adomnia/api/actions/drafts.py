@@ -47,6 +47,7 @@ class PricedDraft:
     plan: Plan
     catalog: Catalog
     analyst: str
+    confidence: float = CONFIDENCE
 
     @property
     def grouped(self) -> bool:
@@ -89,7 +90,7 @@ def price_draft(draft: PricedDraft) -> Priced:
 
     It is kept for each analyst apart: how soon it comes, and what there is time for then, tells what was asked.
     """
-    batch = Batch((draft.question,), CONFIDENCE, draft.catalog.version)
+    batch = Batch((draft.question,), draft.confidence, draft.catalog.version)
     (priced,) = batch.price([draft.plan], draft.catalog)
     return priced
 
@@ -98,14 +99,14 @@ def price_draft(draft: PricedDraft) -> Priced:
 def _expect_errors(draft: PricedDraft, rows: int | None, name: str | None) -> Sequence[Expected]:
     """The errors of a plan at a price. Whoever moves the slider asks for those at the same few prices again."""
     priced = price_draft(draft)
-    return expect_errors(priced.plan, priced.price, CONFIDENCE, rows=rows, name=name)
+    return expect_errors(priced.plan, priced.price, draft.confidence, rows=rows, name=name)
 
 
-def plan_draft(visit: Visit, question: Question) -> PricedDraft:
+def plan_draft(visit: Visit, question: Question, confidence: float = CONFIDENCE) -> PricedDraft:
     """Plan a question; a Refusal where it cannot be answered, or is about public tables alone."""
     bound = bind_question(question)
-    plan = require_plan(plan_text(bound, visit.catalog, CONFIDENCE))
-    return PricedDraft(bound, plan, visit.catalog, visit.visitor.name)
+    plan = require_plan(plan_text(bound, visit.catalog, confidence))
+    return PricedDraft(bound, plan, visit.catalog, visit.visitor.name, confidence)
 
 
 def find_paid(visit: Visit, draft: PricedDraft) -> Receipt | None:
@@ -116,7 +117,7 @@ def find_paid(visit: Visit, draft: PricedDraft) -> Receipt | None:
     name, catalog, analyst = visit.visitor.name, visit.catalog, visit.catalog.analyst(visit.visitor.name)
     if analyst is None:
         return None
-    batch, unused = Batch((draft.question,), CONFIDENCE, catalog.version), choose_id(None)
+    batch, unused = Batch((draft.question,), draft.confidence, catalog.version), choose_id(None)
     if sets_price(analyst.policy):
         identity = batch.unpriced_identity([draft.plan], catalog, unused)
     else:
