@@ -1,1 +1,1 @@
-"""What several tests share: reference laws, bit sources with a seed, and the vectors."""
+"""What several tests share: reference distributions, bit sources with a seed, and the vectors."""
