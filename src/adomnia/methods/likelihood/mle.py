@@ -12,7 +12,7 @@ from adomnia.distributions.margins import deviations
 from adomnia.mechanisms.contract import find_alpha
 from adomnia.messages.notes import Note, NoteTemplate, define_note
 from adomnia.methods.analysis import with_values
-from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, NumberColumn, Parameter
+from adomnia.methods.contract import Arguments, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.models.lm import list_facts
 from adomnia.methods.parts.densities.distributions import DISTRIBUTIONS as DENSITIES
 from adomnia.methods.parts.densities.shares import ABOUT_PEOPLE, require_one_row
@@ -27,12 +27,11 @@ from adomnia.methods.parts.likelihood.block_distributions import (
     vector_of,
 )
 from adomnia.methods.parts.likelihood.families import FAMILIES
-from adomnia.methods.parts.likelihood.statistic_sums import locate
+from adomnia.methods.parts.likelihood.statistic_sums import check_values, locate
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price, Pure
 from adomnia.privacy.expressions import call, number
 from adomnia.privacy.keys import MOST_BLOCKS, Blocks
-from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation, Where
 from adomnia.privacy.scans import People
@@ -159,8 +158,8 @@ class Mle(SeveralRounds):
 
     @property
     def excludes(self) -> bool:
-        """Whether there may be values that the distribution cannot have."""
-        return self.distribution.logs and self.column.domain.lower <= 0
+        """Whether there may be values that are no values of the distribution."""
+        return self.distribution.positive and self.column.domain.lower <= 0
 
     @cached_property
     def bounds(self) -> Numbers:
@@ -376,30 +375,9 @@ def _grid(lower: float, upper: float) -> Numbers:
     return Numbers((middle - _HALF_STEPS) * step, (middle + _HALF_STEPS) * step, step)
 
 
-def _check(column: NumberColumn, distribution: BlockDistribution) -> None:
-    """Refuses a column whose declared values the distribution cannot have."""
-    domain, kind = column.domain, column.value.kind
-    whole = domain.step == 1 and isinstance(kind, Quantity) and kind.whole
-    if distribution.name == "bernoulli" and not (whole and domain.lower == 0 and domain.upper == 1):
-        why = f"bernoulli is of 0 and 1, and {column.name} may have other values"
-        raise BadArgument("family", why, "make it a condition in the brackets: SELECT age > 40 AS old")
-    if distribution.whole and not whole:
-        why = f"{distribution.name} is of whole numbers, and {column.name} may have others"
-        raise BadArgument("family", why, "name a column of whole numbers, or a family of all numbers")
-    if domain.upper <= 0 and distribution.least == 0:
-        why = f"{distribution.name} is of numbers above 0, and {column.name} has none"
-        raise BadArgument("family", why, "ask for family => 'normal'")
-    if domain.lower < distribution.least and not distribution.logs:
-        why = f"{distribution.name} is of numbers from {distribution.least:g}, and {column.name} may be below"
-        fix = f"cut it in the brackets: SELECT GREATEST({column.name}, 0) AS {column.name}"
-        raise BadArgument("family", why, fix)
-    if domain.width == 0:
-        raise BadArgument("column", f"{column.name} has bounds that are equal", "name another column")
-
-
 def _build(frame: Frame, arguments: Arguments) -> Mle:
     require_one_row(frame, METHOD.name)
-    _check(arguments["column"], DISTRIBUTIONS[arguments["family"]])
+    check_values(arguments["column"], DISTRIBUTIONS[arguments["family"]])
     return Mle(frame.relation, arguments["column"], arguments["family"])
 
 

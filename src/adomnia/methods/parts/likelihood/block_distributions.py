@@ -40,7 +40,7 @@ class BlockDistribution(ABC):
 
     name: ClassVar[str]
     terms: ClassVar[tuple[str, ...]]
-    logs: ClassVar[bool] = False  # whether values must be above zero because their logarithm is taken
+    positive: ClassVar[bool] = False  # whether values must be above zero because their logarithm is taken
     least: ClassVar[float] = 0.0  # the lower end of its values
     whole: ClassVar[bool] = False  # whether its values are whole numbers
     # By how much the variance of an average is larger than that of the estimate from all rows, times the block's rows.
@@ -173,7 +173,7 @@ class NormalBlocks(BlockDistribution):
 class LognormalBlocks(NormalBlocks):
     """Values whose logarithm is normal with mean mu and standard deviation sigma."""
 
-    name, least, logs = "lognormal", 0.0, True
+    name, least, positive = "lognormal", 0.0, True
 
     def limits(self, bounds: Numbers) -> tuple[tuple[float, float], ...]:
         lower, upper = log(float(bounds.lower)), log(float(bounds.upper))
@@ -183,7 +183,7 @@ class LognormalBlocks(NormalBlocks):
 class GammaBlocks(BlockDistribution):
     """The gamma distribution: its shape and its scale. Averaged are the mean, and ln(mean) less the mean of ln(x)."""
 
-    name, terms, logs, excess = "gamma", ("shape", "scale"), True, 1.0
+    name, terms, positive, excess = "gamma", ("shape", "scale"), True, 1.0
 
     def limits(self, bounds: Numbers) -> tuple[tuple[float, float], ...]:
         return (float(bounds.lower), float(bounds.upper)), _GAPS
@@ -222,7 +222,7 @@ class GammaBlocks(BlockDistribution):
 class WeibullBlocks(BlockDistribution):
     """The Weibull distribution: its shape and its scale. Averaged are their logarithms, from rows in bins of ln(x)."""
 
-    name, terms, logs, excess, bins = "weibull", ("shape", "scale"), True, 2.0, 64
+    name, terms, positive, excess, bins = "weibull", ("shape", "scale"), True, 2.0, 64
 
     def limits(self, bounds: Numbers) -> tuple[tuple[float, float], ...]:
         return (log(float(bounds.lower)), log(float(bounds.upper))), _LOG_SHAPES
@@ -299,7 +299,7 @@ def bounds_of(column: NumberColumn, distribution: BlockDistribution) -> Numbers:
     domain = column.domain
     if domain.width > _MOST_STEPS:
         domain = Numbers.bounded(domain.lower, domain.upper)
-    if not distribution.logs or domain.lower > 0:
+    if not distribution.positive or domain.lower > 0:
         return domain
     kind = column.value.kind
     if domain.step == 1 and isinstance(kind, Quantity) and kind.whole:
@@ -324,7 +324,7 @@ def vector_of(column: NumberColumn, distribution: BlockDistribution) -> Vector:
 def bins_of(column: NumberColumn, distribution: BlockDistribution) -> ColumnBins:
     """In which bins the rows of each block are counted: of the values, or of their logarithms."""
     bounds = bounds_of(column, distribution)
-    seen = _observe(column, bounds, "ln" if distribution.logs else "x")
+    seen = _observe(column, bounds, "ln" if distribution.positive else "x")
     return split_evenly(NumberColumn(column.name, seen.value, seen.domain), distribution.bins)
 
 
