@@ -29,7 +29,7 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools")]
 from exhibits.drawing import Axis, Picture, draw_curves  # noqa: E402
 
 from adomnia.methods.registry import METHODS  # noqa: E402 - found through the path above, like what follows
-from adomnia.pricing.findings import with_delta  # noqa: E402
+from adomnia.pricing.payment import with_delta  # noqa: E402
 from adomnia.privacy.events import Pure  # noqa: E402
 from adomnia.privacy.filters import Budget  # noqa: E402
 from adomnia.session.declared import Declared  # noqa: E402

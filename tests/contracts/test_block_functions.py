@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from adomnia.plans.canonical import canonical
+from adomnia.plans.plan import canonical
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.transforms.block_functions import (
     BINNED,

@@ -31,8 +31,8 @@ from adomnia.methods.contract import INFERENCE
 from adomnia.methods.registry import METHODS
 from adomnia.methods.signatures import method_record
 from adomnia.plans.views import read_column
-from adomnia.pricing.findings import needs_delta, with_delta
 from adomnia.pricing.parts import amount, bill, split_price
+from adomnia.pricing.payment import needs_delta, with_delta
 from adomnia.pricing.quotes import quote_plan
 from adomnia.pricing.rules import without_effort
 from adomnia.privacy.events import Composed, Concentrated, Pure

@@ -214,6 +214,11 @@ def hits(estimate, true, confidence, cells=1):
 
 
 @every_statistic
+def test_it_says_whether_it_is_about_the_population(name):
+    assert KINDS[name].of_population == name.startswith("population ")
+
+
+@every_statistic
 def test_the_docstring_states_method_guarantee_bias_and_source(name):
     text = KINDS[name].__doc__ or ""
     labels = re.findall(r"^ {4}(Method|Guarantee|Bias|Cite) {2,}\S", text, flags=re.MULTILINE)

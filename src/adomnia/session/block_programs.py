@@ -18,8 +18,8 @@ from adomnia.errors import Refusal
 from adomnia.messages.notes import Note, NoteTemplate, define_note
 from adomnia.messages.references import Option
 from adomnia.messages.texts import Message, write
-from adomnia.plans.canonical import canonical
 from adomnia.plans.columns import ValueColumn
+from adomnia.plans.plan import canonical
 from adomnia.pricing.payment import check_confidence
 from adomnia.pricing.quotes import check_drawable
 from adomnia.privacy.amounts import show_up

@@ -24,8 +24,7 @@ from adomnia.pricing.bills import Expected, Measurement, Quote, Search, noise_in
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.wire.amounts import ExactText
 from adomnia.wire.answers import CapReply
-from adomnia.wire.models import CostReply, Reply, require
-from adomnia.wire.texts import TextReply, notes_of, texts_record
+from adomnia.wire.models import CostReply, Reply, TextReply, notes_of, require, texts_record
 
 _BY_RANK: dict[str, type[Halving | Brackets | EarlierBrackets]] = {
     "halving": Halving,

@@ -13,7 +13,7 @@ from adomnia.engines.registry import EMBEDDED, ENGINES, load_engine
 from adomnia.engines.render import render
 from adomnia.errors import Refusal
 from adomnia.methods.registry import METHODS
-from adomnia.pricing.findings import needs_delta
+from adomnia.pricing.payment import needs_delta
 from adomnia.pricing.quotes import list_measures
 from adomnia.privacy.events import Pure
 from adomnia.sql.lower import lower

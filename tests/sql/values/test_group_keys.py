@@ -22,7 +22,7 @@ def keys(text):
 def found(text):
     select = parse(text)
     block = BlockReader(HOSPITAL).read_block(select)
-    return read_keys(select, block.scope, block.relation, "pay for them").keys
+    return read_keys(select, block.scope, block.relation, lambda: "pay for them").keys
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,16 @@ from adomnia.engines.check.aggregates import counts, grid, total, value
 from adomnia.engines.check.clipped import ClippedForm, derive_move, keys_and_entries, match_clipped_form, read_entry
 from adomnia.engines.check.columns import ProvedColumn, Range
 from adomnia.engines.check.keys import Reading, count_blocks, count_every_value, is_block
-from adomnia.engines.check.nodes import integer, integer_type, not_proved, only, place, require
-from adomnia.engines.check.reading import needs_reading, read_phrases
+from adomnia.engines.check.nodes import (
+    integer,
+    integer_type,
+    needs_reading,
+    not_proved,
+    only,
+    place,
+    read_phrases,
+    require,
+)
 from adomnia.engines.check.relations import ProvedRows, Reader, alias_of
 from adomnia.engines.check.scalars import Row
 from adomnia.engines.check.vectors import derive_joint_sensitivity, is_vector
