@@ -16,7 +16,6 @@ from adomnia.statistics.contract import Bounds, Estimate, Measured, ResultTable,
 from adomnia.statistics.one_round import in_steps
 
 _OUTSIDE = define_note("outside_in_outer_bins", "What lies outside the bins is counted in the outer ones.")
-_PICTURE = {"kind": "bars", "x_from": "x_from", "x_to": "x_to", "y": "density"}
 _ABOUT = define_note(
     "histogram_about",
     "Intervals of counts are about the people in the data, those of densities about the population.",

@@ -12,19 +12,18 @@ from adomnia.distributions.margins import deviations
 from adomnia.mechanisms.contract import find_alpha
 from adomnia.messages.notes import Note, NoteTemplate, define_note
 from adomnia.methods.analysis import with_values
-from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, NumberColumn, Parameter
+from adomnia.methods.contract import Arguments, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.models.lm import list_facts
 from adomnia.methods.parts.densities.laws import LAWS as DENSITIES
 from adomnia.methods.parts.densities.shares import ABOUT_PEOPLE, require_one_row
 from adomnia.methods.parts.describe.rounds import SeveralRounds
 from adomnia.methods.parts.likelihood.block_laws import BACK, LAWS, SCALES, BlockLaw, bins_of, bounds_of, vector_of
 from adomnia.methods.parts.likelihood.families import FAMILIES
-from adomnia.methods.parts.likelihood.statistic_sums import locate
+from adomnia.methods.parts.likelihood.statistic_sums import check_values, locate
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price, Pure
 from adomnia.privacy.expressions import call, number
 from adomnia.privacy.keys import MOST_BLOCKS, Blocks
-from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation, Where
 from adomnia.privacy.scans import People
@@ -151,7 +150,7 @@ class Mle(SeveralRounds):
     @property
     def excludes(self) -> bool:
         """Whether there may be values that are no values of the law."""
-        return self.law.logs and self.column.domain.lower <= 0
+        return self.law.positive and self.column.domain.lower <= 0
 
     @cached_property
     def bounds(self) -> Numbers:
@@ -366,30 +365,9 @@ def _grid(lower: float, upper: float) -> Numbers:
     return Numbers((middle - _HALF_STEPS) * step, (middle + _HALF_STEPS) * step, step)
 
 
-def _check(column: NumberColumn, law: BlockLaw) -> None:
-    """Refuses a column whose declared values are no values of the law."""
-    domain, kind = column.domain, column.value.kind
-    whole = domain.step == 1 and isinstance(kind, Quantity) and kind.whole
-    if law.name == "bernoulli" and not (whole and domain.lower == 0 and domain.upper == 1):
-        why = f"bernoulli is of 0 and 1, and {column.name} may have other values"
-        raise BadArgument("family", why, "make it a condition in the brackets: SELECT age > 40 AS old")
-    if law.whole and not whole:
-        why = f"{law.name} is of whole numbers, and {column.name} may have others"
-        raise BadArgument("family", why, "name a column of whole numbers, or a family of all numbers")
-    if domain.upper <= 0 and law.least == 0:
-        why = f"{law.name} is of numbers above 0, and {column.name} has none"
-        raise BadArgument("family", why, "ask for family => 'normal'")
-    if domain.lower < law.least and not law.logs:
-        why = f"{law.name} is of numbers from {law.least:g}, and {column.name} may be below"
-        fix = f"cut it in the brackets: SELECT GREATEST({column.name}, 0) AS {column.name}"
-        raise BadArgument("family", why, fix)
-    if domain.width == 0:
-        raise BadArgument("column", f"{column.name} has bounds that are equal", "name another column")
-
-
 def _build(frame: Frame, arguments: Arguments) -> Mle:
     require_one_row(frame, METHOD.name)
-    _check(arguments["column"], LAWS[arguments["family"]])
+    check_values(arguments["column"], LAWS[arguments["family"]])
     return Mle(frame.relation, arguments["column"], arguments["family"])
 
 

@@ -39,7 +39,7 @@ class BlockLaw(ABC):
 
     name: ClassVar[str]
     terms: ClassVar[tuple[str, ...]]
-    logs: ClassVar[bool] = False  # whether values must be above zero because their logarithm is taken
+    positive: ClassVar[bool] = False  # whether values must be above zero because their logarithm is taken
     least: ClassVar[float] = 0.0  # the lower end of its values
     whole: ClassVar[bool] = False  # whether its values are whole numbers
     # By how much the variance of an average is larger than that of the estimate from all rows, times the block's rows.
@@ -172,7 +172,7 @@ class NormalBlocks(BlockLaw):
 class LognormalBlocks(NormalBlocks):
     """Values whose logarithm is normal with mean mu and standard deviation sigma."""
 
-    name, least, logs = "lognormal", 0.0, True
+    name, least, positive = "lognormal", 0.0, True
 
     def limits(self, bounds: Numbers) -> tuple[tuple[float, float], ...]:
         lower, upper = log(float(bounds.lower)), log(float(bounds.upper))
@@ -182,7 +182,7 @@ class LognormalBlocks(NormalBlocks):
 class GammaBlocks(BlockLaw):
     """The gamma law: its shape and its scale. Averaged are the mean, and ln(mean) less the mean of ln(x)."""
 
-    name, terms, logs, excess = "gamma", ("shape", "scale"), True, 1.0
+    name, terms, positive, excess = "gamma", ("shape", "scale"), True, 1.0
 
     def limits(self, bounds: Numbers) -> tuple[tuple[float, float], ...]:
         return (float(bounds.lower), float(bounds.upper)), _GAPS
@@ -221,7 +221,7 @@ class GammaBlocks(BlockLaw):
 class WeibullBlocks(BlockLaw):
     """The Weibull law: its shape and its scale. Averaged are their logarithms, from rows in bins of ln(x)."""
 
-    name, terms, logs, excess, bins = "weibull", ("shape", "scale"), True, 2.0, 64
+    name, terms, positive, excess, bins = "weibull", ("shape", "scale"), True, 2.0, 64
 
     def limits(self, bounds: Numbers) -> tuple[tuple[float, float], ...]:
         return (log(float(bounds.lower)), log(float(bounds.upper))), _LOG_SHAPES
@@ -298,7 +298,7 @@ def bounds_of(column: NumberColumn, law: BlockLaw) -> Numbers:
     domain = column.domain
     if domain.width > _MOST_STEPS:
         domain = Numbers.bounded(domain.lower, domain.upper)
-    if not law.logs or domain.lower > 0:
+    if not law.positive or domain.lower > 0:
         return domain
     kind = column.value.kind
     if domain.step == 1 and isinstance(kind, Quantity) and kind.whole:
@@ -323,7 +323,7 @@ def vector_of(column: NumberColumn, law: BlockLaw) -> Vector:
 def bins_of(column: NumberColumn, law: BlockLaw) -> ColumnBins:
     """In which bins the rows of each block are counted: of the values, or of their logarithms."""
     bounds = bounds_of(column, law)
-    seen = _observe(column, bounds, "ln" if law.logs else "x")
+    seen = _observe(column, bounds, "ln" if law.positive else "x")
     return split_evenly(NumberColumn(column.name, seen.value, seen.domain), law.bins)
 
 

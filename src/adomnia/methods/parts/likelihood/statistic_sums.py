@@ -15,6 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.methods.contract import BadArgument, NumberColumn
+from adomnia.methods.parts.likelihood.block_laws import BlockLaw
 from adomnia.methods.parts.likelihood.families import FAMILIES, ExponentialFamily
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import call, number
@@ -148,7 +149,7 @@ def _list_weights(values: int, degree: int) -> Floats:
     return np.vstack([first, places * (places - 1) / (degree * (degree - 1))]) if degree > 1 else first
 
 
-def check_values(column: NumberColumn, family: ExponentialFamily) -> None:
+def check_values(column: NumberColumn, family: ExponentialFamily | BlockLaw) -> None:
     """Refuses a column whose declared values are no values of the family."""
     domain, kind = column.domain, column.value.kind
     whole = domain.step == 1 and isinstance(kind, Quantity) and kind.whole
