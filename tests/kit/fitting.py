@@ -1,4 +1,4 @@
-"""Fits laws in blocks of people on arrays: exact sums in NumPy, blocks by chance, noise of the real law.
+"""Fits distributions in blocks of people on arrays: exact sums in NumPy, blocks by chance, noise as it really is.
 
 For simulations: no engine, no ledger, no text. Every row is a person, whom chance puts into a block as a hash would.
 """

@@ -70,7 +70,7 @@ def test_intervals_cover_the_parameters(family, price):
 def test_intervals_cover_in_many_tables(family, epsilon, n):
     found = covering(family, Pure(Fraction(epsilon)), n, 1_000)
     assert (found >= 0.92).all()
-    # The shape of a gamma law that nearly all noise hides: its interval is half of all numbers.
+    # The shape of a gamma distribution that nearly all noise hides: its interval is half of all numbers.
     assert (found <= (0.999 if (family, epsilon, n) == ("gamma", "0.2", 200) else 0.985)).all()
 
 

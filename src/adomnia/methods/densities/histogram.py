@@ -27,7 +27,7 @@ class HistogramOfColumn(SingleRound):
     """Counts in bins, and the density that they are.
 
     Method      one noisy count a bin. The density is the count over the noisy number of rows and the width, made
-                not negative with an integral of 1; its interval by inverting a score test whose law is simulated.
+                not negative with an integral of 1; its interval by inverting a simulated score test.
     Guarantee   one measurement of disjoint counts at the whole price.
     Bias        none in counts; densities of few rows are drawn to zero from below.
     Cite        Dwork, McSherry, Nissim & Smith 2006; Wilson 1927 (the interval).

@@ -44,26 +44,28 @@ every_case = pytest.mark.parametrize(("name", "point"), CASES, ids=str)
 
 
 def expectation(name, point, function):
-    """The mean of a function of a value, by a sum or an integral over the known law."""
-    law, family = KNOWN[name](*point), FAMILIES[name]
+    """The mean of a function of a value, by a sum or an integral over the known distribution."""
+    distribution, family = KNOWN[name](*point), FAMILIES[name]
     if family.whole:
         values = np.arange(2.0 if name == "bernoulli" else 400.0)
-        return law.pmf(values) @ function(values)
-    ends = law.ppf([0.0, 1e-9, 0.1, 0.5, 0.9, 1 - 1e-9])
+        return distribution.pmf(values) @ function(values)
+    ends = distribution.ppf([0.0, 1e-9, 0.1, 0.5, 0.9, 1 - 1e-9])
     pieces = zip(np.maximum(ends[:-1], -50.0), ends[1:], strict=True)
-    return sum(quad(lambda x: law.pdf(x) * function(np.array(x)), low, high, limit=200)[0] for low, high in pieces)
+    return sum(
+        quad(lambda x: distribution.pdf(x) * function(np.array(x)), low, high, limit=200)[0] for low, high in pieces
+    )
 
 
 @every_case
-def test_probabilities_are_those_of_the_known_law(name, point):
-    law, family, at = KNOWN[name](*point), FAMILIES[name], np.array(point)
-    values = law.ppf([0.01, 0.3, 0.5, 0.99])
+def test_probabilities_are_those_of_the_known_distribution(name, point):
+    distribution, family, at = KNOWN[name](*point), FAMILIES[name], np.array(point)
+    values = distribution.ppf([0.01, 0.3, 0.5, 0.99])
     beside = np.array([*values, values[0] - 0.5, -1.0, 0.0])
-    assert family.below(at, beside) == pytest.approx(law.cdf(beside), abs=1e-12)
+    assert family.below(at, beside) == pytest.approx(distribution.cdf(beside), abs=1e-12)
 
 
 @every_case
-def test_means_and_covariances_of_the_statistics_are_those_of_the_law(name, point):
+def test_means_and_covariances_of_the_statistics_are_those_of_the_distribution(name, point):
     family, at = FAMILIES[name], np.array(point)
     means, covariance = family.means(at), family.covariance(at)
     for j, mean in enumerate(means):
@@ -124,7 +126,7 @@ def test_no_means_make_an_estimate_fail(name):
         assert (found[:, place] <= upper).all()
 
 
-def test_only_a_normal_law_is_shifted():
+def test_only_a_normal_distribution_is_shifted():
     normal = FAMILIES["normal"]
     assert normal.shift(np.array([0.5, 0.1]), 10.0, 20.0) == pytest.approx([20.0, 2.0])
     assert FAMILIES["poisson"].shift(np.array([0.5]), 10.0, 20.0) == pytest.approx([0.5])

@@ -1,9 +1,9 @@
 """Exponential families: a family is its sufficient statistics, their means, and how parameters follow from these.
 
 The likelihood of independent values depends on them by the means of some statistics T(x) alone, and is largest where
-the law has these means. Arrays of parameters have the shape (..., terms), those of means (..., statistics), and
-covariances (..., statistics, statistics). Nothing raises, and nothing is infinite or no number, whatever the means:
-they are moved to the nearest ones that a law of the family has. Cite: Barndorff-Nielsen 1978.
+the distribution has these means. Arrays of parameters have the shape (..., terms), those of means (..., statistics),
+and covariances (..., statistics, statistics). Nothing raises, and nothing is infinite or no number, whatever the means:
+they are moved to the nearest ones that a distribution of the family has. Cite: Barndorff-Nielsen 1978.
 """
 
 from abc import ABC, abstractmethod
@@ -18,12 +18,12 @@ from adomnia.statistics.contract import Floats
 
 _TINY = 1e-9  # the least rate, deviation or mean above zero, and how near to 1 a probability is
 _HUGE = 1e300
-_SHAPES = (1e-3, 1e6)  # of a gamma law
+_SHAPES = (1e-3, 1e6)  # of a gamma distribution
 _STEPS = 6  # of Newton's method, which has all digits after four
 
 
 class ExponentialFamily(ABC):
-    """A family of laws of one number, by its sufficient statistics."""
+    """A family of distributions of one number, by its sufficient statistics."""
 
     name: ClassVar[str]
     terms: ClassVar[tuple[str, ...]]  # its parameters
@@ -36,7 +36,7 @@ class ExponentialFamily(ABC):
 
     @abstractmethod
     def estimate(self, means: Floats) -> Floats:
-        """The parameters of most likelihood where the statistics have these means."""
+        """The maximum-likelihood parameters where the statistics have these means."""
 
     @abstractmethod
     def means(self, points: Floats) -> Floats:
@@ -69,11 +69,11 @@ class ExponentialFamily(ABC):
         return np.asarray(slopes @ self.covariance(points) @ np.swapaxes(slopes, -1, -2))
 
     def complete(self, _term: int, value: Floats, _free: Floats, /) -> Floats:
-        """The law with that value of one parameter. `free` is the deviation where that is mu, else the mean."""
+        """The distribution with that value of one parameter. `free` is the deviation if that is mu, else the mean."""
         return value[..., None]
 
     def shift(self, points: Floats, _offset: float, _width: float, /) -> Floats:
-        """The law of offset + width * y, where y is observed; of other families than the normal there is none."""
+        """The distribution of offset + width * y, where y is observed; only the normal family has one."""
         return points
 
 
@@ -84,11 +84,11 @@ class OneStatistic(ExponentialFamily):
 
     @abstractmethod
     def _parameter(self, mean: Floats) -> Floats:
-        """The parameter of the law of that mean."""
+        """The parameter of the distribution of that mean."""
 
     @abstractmethod
     def _mean(self, parameter: Floats) -> Floats:
-        """The mean of the law of that parameter."""
+        """The mean of the distribution of that parameter."""
 
     @abstractmethod
     def _variance(self, parameter: Floats) -> Floats:
@@ -184,7 +184,7 @@ class GeometricFamily(OneStatistic):
         return np.asarray(-np.expm1(xlog1py(np.maximum(np.floor(values) + 1, 0.0), -points[..., 0])))
 
 
-class ExponentialLawFamily(OneStatistic):
+class ExponentialDistributionFamily(OneStatistic):
     """Waiting times: their rate, which is 1 / mean."""
 
     name, terms, ranges = "exponential", ("rate",), ((_TINY, _HUGE),)
@@ -209,7 +209,7 @@ class ExponentialLawFamily(OneStatistic):
 
 
 class NormalFamily(ExponentialFamily):
-    """The normal law: its mean mu and its standard deviation sigma."""
+    """The normal distribution: its mean mu and its standard deviation sigma."""
 
     name, terms, ranges = "normal", ("mu", "sigma"), ((-_HUGE, _HUGE), (_TINY, _HUGE))
     degree, least = 2, -inf
@@ -256,7 +256,7 @@ class LognormalFamily(NormalFamily):
 
 
 class GammaFamily(ExponentialFamily):
-    """The gamma law: its shape and its scale, whose product is its mean."""
+    """The gamma distribution: its shape and its scale, whose product is its mean."""
 
     name, terms, ranges = "gamma", ("shape", "scale"), (_SHAPES, (1 / _HUGE, _HUGE))
     observed = ("x", "ln")
@@ -299,7 +299,7 @@ class GammaFamily(ExponentialFamily):
 
 
 def solve_shape(gap: Floats) -> Floats:
-    """The shape of a gamma law where ln(mean) is so far above the mean of ln(x): by Newton's method on 1 / shape.
+    """The gamma shape where ln(mean) is so far above the mean of ln(x): by Newton's method on 1 / shape.
 
     Cite: Minka 2002.
     """
@@ -335,7 +335,7 @@ FAMILIES: Mapping[str, ExponentialFamily] = MappingProxyType(
             NormalFamily(),
             LognormalFamily(),
             GammaFamily(),
-            ExponentialLawFamily(),
+            ExponentialDistributionFamily(),
             PoissonFamily(),
             GeometricFamily(),
             BernoulliFamily(),
