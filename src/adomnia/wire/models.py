@@ -3,9 +3,19 @@
 A reply is one model for both ways: a server writes it of what it is told of, a client reads that from it.
 """
 
+from datetime import UTC, datetime
 from typing import Annotated, Any, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator, WithJsonSchema, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    WithJsonSchema,
+    model_validator,
+)
 
 from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT
 from adomnia.privacy.events import Event, from_record, to_record
@@ -16,6 +26,13 @@ API = "/api/v1"  # what every address begins with
 LARGEST_BODY = 2**20  # bytes of a request that asks something
 
 _Part = TypeVar("_Part")
+
+
+def _write_time(told: float | str) -> str:
+    return told if isinstance(told, str) else datetime.fromtimestamp(told, UTC).isoformat(timespec="seconds")
+
+
+Time: TypeAlias = Annotated[str, BeforeValidator(_write_time), Field(json_schema_extra={"format": "date-time"})]
 
 
 class Sent(BaseModel):
