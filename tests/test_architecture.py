@@ -130,6 +130,7 @@ CONSOLE_CALLS = {
     "adomnia.explaining": "words",
     "adomnia.figures": "pictures",
     "adomnia.options": "what a question may name",
+    "adomnia.typed_options": "options as people type them",
     "adomnia.work": "steps of what is free",
     "adomnia.tables": "numbers as text",
     "adomnia.accounting": "what an epsilon means to a person: nothing is admitted by it",

@@ -29,7 +29,8 @@ class QuestionOption:
     """A row. `kind` is amount, distance, whole number, share, choice, truth, text, or amounts or values by their names.
 
     Numbers are from `least` to `most`; a share is strictly between 0 and 1. `applies` says where it may be named.
-    `label` is what a form calls it, if not by its name. `formerly` is a name that is refused, with this one as the fix.
+    `label` is what a form calls it, `words` what it calls the choices, and `example` stands where nothing is typed;
+    what is a switch there says what it does. `formerly` is a name that is refused, with this one as the fix.
     """
 
     name: str
@@ -42,8 +43,15 @@ class QuestionOption:
     least: int | None = None
     most: int | None = None
     label: str = ""
+    words: tuple[str, ...] = ()
+    example: str = ""
     formerly: str = ""
     asked_afterwards: bool = False  # an answer in Python or on a terminal is asked for it once it is there
+
+    @property
+    def in_words(self) -> str:
+        """What a form calls it."""
+        return self.label or self.name.replace("_", " ").capitalize()
 
     @property
     def is_of_question(self) -> bool:
@@ -73,6 +81,8 @@ _ROWS = (
         "Paid beside the price, for values of keys that nobody declared, or by methods that need it.",
         _EACH,
         Typed("delta", "NUMBER"),
+        label="Delta beside the price",
+        example="1e-9",
     ),
     QuestionOption(
         "weights",
@@ -80,6 +90,8 @@ _ROWS = (
         "How the price is split over the outputs, by their names; the weight of others is 1.",
         _EACH,
         Typed("weight", "OUTPUT=NUMBER", meaning="The weight of an output in the price; default 1.", repeats=True),
+        label="Weights of columns",
+        example="pay = 3",
     ),
     QuestionOption(
         "rows",
@@ -89,6 +101,8 @@ _ROWS = (
         Typed("rows", "NUMBER"),
         least=1,
         most=LARGEST_GROUP,
+        label="Rows in a group",
+        example="1,000",
     ),
     QuestionOption(
         "effort",
@@ -98,6 +112,8 @@ _ROWS = (
         Typed("effort", "NAME"),
         default="normal",
         choices=("normal", "high"),
+        label="Effort",
+        words=("normal", "high: takes longer, needs less noise"),
     ),
     QuestionOption(
         "interval",
@@ -119,6 +135,8 @@ _ROWS = (
         ),
         default="data",
         choices=("data", "population"),
+        label="The intervals are about",
+        words=("the data", "the population that it is a sample of"),
     ),
     QuestionOption(
         "parameters",
@@ -126,6 +144,8 @@ _ROWS = (
         "The values of :name in the text, by their names, or of ? in their order.",
         _EACH,
         Typed("parameter", "NAME=VALUE", meaning="The value of :NAME in the question.", repeats=True),
+        label="Values of :names",
+        example="least = 18",
     ),
     QuestionOption(
         "from_release",
@@ -141,6 +161,8 @@ _ROWS = (
         frozenset(REQUESTS),
         Typed("confidence", "SHARE"),
         default=CONFIDENCE,
+        label="Confidence",
+        example="0.95",
     ),
     QuestionOption(
         "request_id",

@@ -6,10 +6,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from adomnia.asking.listings import is_listing, list_catalog
+from adomnia.asking.listings import list_catalog
 from adomnia.errors import Refusal
 from adomnia.methods.registry import METHODS
 from adomnia.session.curator import open_mock, read_catalog
+from adomnia.sql.reading.statements import is_listing
 from adomnia.statistics.products import Attribute
 from kit import hospital
 

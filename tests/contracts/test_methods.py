@@ -31,8 +31,8 @@ from adomnia.methods.contract import INFERENCE
 from adomnia.methods.registry import METHODS
 from adomnia.methods.signatures import method_record
 from adomnia.plans.views import read_column
-from adomnia.pricing.findings import needs_delta, with_delta
 from adomnia.pricing.parts import amount, bill, split_price
+from adomnia.pricing.payment import needs_delta, with_delta
 from adomnia.pricing.quotes import quote_plan
 from adomnia.pricing.rules import without_effort
 from adomnia.privacy.events import Composed, Concentrated, Pure
@@ -127,6 +127,24 @@ def test_its_signature_is_complete_and_takes_no_name_of_an_option(name):
     assert method.summary.endswith(".")
     assert method.returns or method.shows
     assert method_record(method)["schema"]["additionalProperties"] is False
+
+
+RENAMED = [(method, each) for method in METHODS.values() for each in method.parameters if each.formerly]
+
+
+@pytest.mark.parametrize(("method", "parameter"), RENAMED, ids=lambda each: each.name)
+def test_what_an_argument_was_called_before_is_refused_with_its_name_of_now(method, parameter, hospital_catalog):
+    assert not {each.formerly for each in method.parameters if each.formerly} & {
+        *(each.name for each in method.parameters),
+        *SqlOptions.__annotations__,
+    }
+    with pytest.raises(Refusal, match=f"{parameter.formerly} has another name") as refused:
+        lower(f"SELECT * FROM {method.name}(people, {parameter.formerly} => (1, 2))", hospital_catalog)
+    assert refused.value.code == "renamed_option"
+    assert refused.value.fix == f"write {parameter.name} => (1, 2)"
+    with pytest.raises(Refusal, match=f"Fix: write {parameter.name}=") as refused:
+        getattr(PrivateTable, method.name)(None, **{parameter.formerly: 1})
+    assert refused.value.code == "renamed_option"
 
 
 @every_method

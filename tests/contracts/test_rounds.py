@@ -20,8 +20,8 @@ import pytest
 
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.registry import METHODS
-from adomnia.plans.canonical import _shape, canonical
-from adomnia.pricing.findings import with_delta
+from adomnia.plans.plan import _shape, canonical
+from adomnia.pricing.payment import with_delta
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.sql.lower import lower
 from kit import methods

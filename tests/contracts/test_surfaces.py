@@ -28,7 +28,7 @@ from adomnia.messages.surfaces import Surface
 from adomnia.messages.texts import show_all
 from adomnia.methods.registry import METHODS
 from adomnia.pricing.bills import noise_in_words
-from adomnia.pricing.findings import needs_delta
+from adomnia.pricing.payment import needs_delta
 from adomnia.sql.lower import lower
 from kit import hospital
 from kit.house import ADDRESS, DATASET, PASSWORD, opened

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import adomnia
 from adomnia.curator.measurements import ChangedRoundError, Record, Replayer, digest_round
-from adomnia.plans.canonical import canonical
+from adomnia.plans.plan import canonical
 from adomnia.privacy.events import Pure
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Text

@@ -6,19 +6,13 @@ from fractions import Fraction
 
 import pytest
 
-from adomnia.explaining.explanations import (
-    error_in_words,
-    explain,
-    is_explain,
-    noise_in_words,
-    sensitivity_in_words,
-    without_explain,
-)
+from adomnia.explaining.explanations import error_in_words, explain, noise_in_words, sensitivity_in_words
 from adomnia.pricing.bills import Expected
 from adomnia.pricing.quotes import quote_plan
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.sql.lower import lower, plan_question
 from adomnia.sql.reading.parse import parse
+from adomnia.sql.reading.statements import is_explain, without_explain
 from sql.hospital import HOSPITAL
 
 GROUPED = "SELECT city, COUNT(*) AS n, AVG(age) AS mean FROM people WHERE active GROUP BY city HAVING SUM(salary) > 9"

@@ -85,7 +85,7 @@ def tally(monkeypatch):
     """The planted method, as if it were in the registry."""
     registered = {"tally": METHOD}
     monkeypatch.setattr("adomnia.sql.methods.calls.METHODS", registered)
-    for module in ("sql.methods.calls", "sql.rows.sources"):
+    for module in ("sql.methods.calls", "sql.rows.blocks"):
         monkeypatch.setattr(f"adomnia.{module}.find_method", lambda name: registered.get(name.lower()))
     BUILT.clear()
     return METHOD

@@ -13,9 +13,10 @@ from adomnia.errors import Refusal
 from adomnia.mechanisms.threshold import Threshold
 from adomnia.plans.formulas import Keyed, walk
 from adomnia.plans.undeclared import MOST_NAMED, limit_open_keys, resolve_open_keys, tag_open_keys
-from adomnia.pricing.findings import cost, explain_need, list_findings, price_finding, total_price
+from adomnia.pricing.findings import explain_need, price_finding, total_price
+from adomnia.pricing.parts import cost
 from adomnia.pricing.payment import price_batch, price_question
-from adomnia.pricing.questions import Question
+from adomnia.pricing.questions import Question, list_findings
 from adomnia.pricing.quotes import quote_questions
 from adomnia.privacy.events import Approximate, Composed, Concentrated, Pure
 from adomnia.privacy.filters import Budget

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adomnia.plans.canonical import canonical
+from adomnia.plans.plan import canonical
 from adomnia.privacy import vectors
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column

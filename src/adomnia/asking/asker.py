@@ -11,7 +11,7 @@ from adomnia.asking.replaying import replay_answers
 from adomnia.asking.sizes import check_size, measure_size
 from adomnia.curator.profiles import add_profiles
 from adomnia.errors import Refusal
-from adomnia.pricing.findings import cost
+from adomnia.pricing.parts import cost
 from adomnia.pricing.policies import check_ceiling, check_named, next_price, sets_price
 from adomnia.pricing.questions import Question
 from adomnia.releases.store import ReleaseStore

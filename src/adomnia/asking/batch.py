@@ -12,19 +12,18 @@ from adomnia.errors import Refusal
 from adomnia.ledger.requests import Receipt
 from adomnia.messages.texts import write
 from adomnia.noise import SystemBits
-from adomnia.plans.canonical import canonical
-from adomnia.plans.plan import Plan
+from adomnia.options import OPTIONS
+from adomnia.plans.plan import Plan, canonical
 from adomnia.plans.public_columns import PublicRows
 from adomnia.pricing.notes import list_notes
 from adomnia.pricing.parts import identify, weigh_outputs
 from adomnia.pricing.payment import check_confidence, check_rows, price_batch, read_price
 from adomnia.pricing.precision import RowsNeeded
-from adomnia.pricing.questions import Payment, Priced, Question
+from adomnia.pricing.questions import Payment, Priced, Question, check_effort, check_inference
 from adomnia.pricing.rules import (
     CURRENT,
     VERSIONS,
     Rules,
-    check_effort,
     join_sums,
     keep_quantiles,
     with_earlier_quantiles,
@@ -37,7 +36,6 @@ from adomnia.sql.lower import MOST_NUMBERS, count_numbers, plan_question, requir
 from adomnia.sql.reading.count_of_groups import count_of_groups
 from adomnia.sql.reading.parameters import bind, translate_places
 from adomnia.sql.reading.parse import parse
-from adomnia.sql.values.population import check_inference
 from adomnia.work import remember
 
 MOST_QUESTIONS = 100
@@ -89,6 +87,12 @@ class Batch:
         check_inference(said)
         inference = question.inference if said == _OF_DATA else said
         return replace(question, interval=question.interval and common.get("interval", True), inference=inference)
+
+    def list_named(self, place: int) -> dict[str, Any]:
+        """What was named beside a question and of all together, by the names of options, without what is usual."""
+        asked = self._with_common(self.questions[place])
+        said = {row.name: getattr(asked if row.is_of_question else self, row.name, None) for row in OPTIONS.values()}
+        return {name: value for name, value in said.items() if value not in ({}, None, OPTIONS[name].default)}
 
     def price(
         self, plans: Sequence[Plan], catalog: Catalog, price: Pure | None = None, rules: Rules = CURRENT

@@ -13,8 +13,8 @@ from adomnia.errors import Refusal
 from adomnia.messages.notes import NoteTemplate
 from adomnia.plans.columns import ValueColumn
 from adomnia.pricing.bills import format_cost
-from adomnia.pricing.findings import cost
 from adomnia.pricing.notes import FREE_RELEASE
+from adomnia.pricing.parts import cost
 from adomnia.pricing.payment import check_confidence
 from adomnia.pricing.policies import check_named
 from adomnia.pricing.questions import Question

@@ -10,7 +10,7 @@ import numpy as np
 
 from adomnia.asking.batch import bind_question, check_text, plan_text
 from adomnia.asking.from_release import answer_from_release
-from adomnia.asking.listings import is_listing, list_catalog
+from adomnia.asking.listings import list_catalog
 from adomnia.asking.purchase import Outcome, buy
 from adomnia.asking.releasing import find_receipt, find_release, list_releases, publish
 from adomnia.asking.sizes import size_of_rows
@@ -21,9 +21,9 @@ from adomnia.pricing.questions import Question
 from adomnia.releases.answering import answer_released
 from adomnia.releases.page import describe_release
 from adomnia.sql.lower import require_plan
-from adomnia.sql.reading.creating import read_creation
 from adomnia.sql.reading.parameters import translate_places
-from adomnia.sql.reading.released import may_name_release, parse_released
+from adomnia.sql.reading.released import parse_released
+from adomnia.sql.reading.statements import is_listing, may_name_release, read_creation
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from adomnia.errors import Refusal
@@ -13,7 +12,7 @@ from adomnia.privacy.amounts import show_down
 from adomnia.privacy.kinds import Day, Identity, Moment, Quantity, Text
 from adomnia.releases.model import describe_levels
 from adomnia.releases.tables import AttributeTable
-from adomnia.sql.reading.creating import SCHEMA
+from adomnia.sql.reading.statements import SCHEMA, match_listing
 from adomnia.sql.rows.blocks import rows_of
 
 if TYPE_CHECKING:
@@ -27,23 +26,12 @@ if TYPE_CHECKING:
     from adomnia.releases.store import ReleaseEntry
     from adomnia.sql.rows.derived import Derived
 
-# Possessive: a comment that was passed is never looked at again, so the time is that of reading the text once.
-_BLANK = r"(?>\s+|--[^\n]*|/\*.*?\*/)"
-_LISTING = re.compile(
-    rf"{_BLANK}*+(?:SHOW{_BLANK}++(?P<shown>TABLES|METHODS)|DESC(?:RIBE)?+{_BLANK}++(?P<schema>{SCHEMA}{_BLANK}*+\.{_BLANK}*+)?+(?P<name>\w++|\"[^\"]*+\"))(?:{_BLANK}|;)*+\Z",
-    re.IGNORECASE | re.DOTALL,
-)
 _SHOWN_VALUES = 20  # of a category
-
-
-def is_listing(text: str) -> bool:
-    """Whether a text asks what there is to ask about."""
-    return _LISTING.match(text) is not None
 
 
 def list_catalog(text: str, catalog: Catalog, releases: Sequence[ReleaseEntry] = ()) -> tuple[KeyColumn, ...]:
     """The columns of what a text that is a listing asks for, of a catalog and of the releases that may be asked."""
-    found = _LISTING.match(text)
+    found = match_listing(text)
     if found is None:
         raise ValueError("Listing must be SHOW TABLES, SHOW METHODS, or DESCRIBE and a name.")
     if found["name"] is None:

@@ -19,7 +19,7 @@ from adomnia.pricing.policies import sets_price
 from adomnia.pricing.questions import Question
 from adomnia.pricing.quotes import quote_questions
 from adomnia.pricing.rules import without_effort
-from adomnia.sql.reading.creating import read_creation
+from adomnia.sql.reading.statements import read_creation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -23,9 +23,9 @@ from adomnia.engines.contract import silent
 from adomnia.errors import AdomniaError, Failure, Refusal
 from adomnia.explaining.balances import warn_account
 from adomnia.messages.notes import NoteTemplate, define_note
-from adomnia.plans.canonical import canonical
+from adomnia.plans.plan import canonical
 from adomnia.pricing.bills import format_cost
-from adomnia.pricing.findings import cost
+from adomnia.pricing.parts import cost
 from adomnia.pricing.policies import check_ceiling, sets_price
 from adomnia.pricing.quotes import quote_questions
 from adomnia.releases.checks import MOST_RELEASES, PREFIX, check_maker, check_release, check_release_name, taken_name

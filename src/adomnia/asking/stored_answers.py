@@ -21,10 +21,9 @@ from adomnia.errors import Refusal
 from adomnia.messages.notes import Note, note_of, note_record
 from adomnia.messages.references import Option
 from adomnia.messages.texts import Message, write
-from adomnia.plans.canonical import canonical
 from adomnia.plans.columns import Cap, DraftAnswer, KeyColumn, LeftOut, ValueColumn
 from adomnia.plans.formulas import WindowFunction, walk
-from adomnia.plans.plan import DistinctRows
+from adomnia.plans.plan import DistinctRows, canonical
 from adomnia.privacy.keys import Key
 from adomnia.statistics.contract import Estimate
 

@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from adomnia.asking.listings import is_listing
 from adomnia.cli import pages
 from adomnia.cli.options import AnswerFormat
 from adomnia.errors import Refusal
-from adomnia.explaining.explanations import is_explain
 from adomnia.figures.files import check_file
 from adomnia.messages.notes import show_notes
 from adomnia.messages.surfaces import Surface
@@ -22,6 +20,7 @@ from adomnia.pricing.bills import format_cost
 from adomnia.privacy.events import to_record
 from adomnia.session import display
 from adomnia.spreadsheets import defuse
+from adomnia.sql.reading.statements import is_explain, is_listing
 from adomnia.tables import printable
 
 if TYPE_CHECKING:

@@ -74,9 +74,8 @@ def sql(
     The same question at the same price is answered again from the ledger, free, with the same noise.
     """
     # Imported here, so that `adomnia --help` does not wait for the engine.
-    from adomnia.asking.listings import is_listing
     from adomnia.cli import answers, dataset_places
-    from adomnia.explaining.explanations import is_explain
+    from adomnia.sql.reading.statements import is_explain, is_listing
 
     if plot is not None:
         answers.check_picture(plot, asked.text)  # before anything is paid

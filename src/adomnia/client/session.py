@@ -9,7 +9,6 @@ from adomnia.asking.batch import check_common, choose_request_id
 from adomnia.client.connection import Connection, check_address
 from adomnia.client.mock import open_remote_mock
 from adomnia.errors import Refusal
-from adomnia.explaining.explanations import is_explain
 from adomnia.explaining.methods import list_methods
 from adomnia.options import CONFIDENCE
 from adomnia.pricing.payment import check_confidence
@@ -22,6 +21,7 @@ from adomnia.session.catalog_page import show_catalog
 from adomnia.session.contract import MOST_LISTED, Session, check_page
 from adomnia.session.derived import DerivedSession
 from adomnia.session.table import PrivateTable, open_table
+from adomnia.sql.reading.statements import is_explain
 from adomnia.wire.answers import AnswerReply, BatchReply, answer_of, ends_of
 from adomnia.wire.asking import payment_body, question_body
 from adomnia.wire.budgets import BudgetReply, PastsReply, budgets_of

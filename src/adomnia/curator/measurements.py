@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from adomnia.noise import Integers
-from adomnia.plans.canonical import canonical
+from adomnia.plans.plan import canonical
 from adomnia.plans.undeclared import KeyDiscovery, Values
 from adomnia.privacy.keys import Label
 from adomnia.statistics.contract import Measure, Measured, Round

@@ -17,8 +17,8 @@ from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.ledger import Hold, Ledger
 from adomnia.ledger.requests import UnpaidAnswer
 from adomnia.plans.undeclared import resolve_open_keys
-from adomnia.pricing.findings import cost, list_findings
-from adomnia.pricing.parts import split_price
+from adomnia.pricing.parts import cost, split_price
+from adomnia.pricing.questions import list_findings
 from adomnia.pricing.quotes import list_measures
 from adomnia.work import allow
 

@@ -13,7 +13,7 @@ from adomnia.curator.executor import Executor
 from adomnia.curator.paying import PaymentRequest, keep, prove_queries, read_record, reserve
 from adomnia.errors import Failure, Refusal
 from adomnia.ledger import Hold
-from adomnia.plans.canonical import canonical
+from adomnia.plans.plan import canonical
 from adomnia.pricing.quotes import check_drawable
 from adomnia.privacy.events import Pure
 from adomnia.statistics.contract import Measure

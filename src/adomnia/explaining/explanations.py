@@ -1,6 +1,5 @@
 """Explains a question: whose rows it reads, what it measures, what each number costs and how far off it may be."""
 
-import re
 from collections.abc import Iterator, Sequence
 
 from adomnia.explaining.reasons import reason_tree
@@ -29,25 +28,9 @@ from adomnia.privacy.keys import Key, is_open, key_cells
 from adomnia.privacy.losses import loss
 from adomnia.work import spend
 
-# Possessive: a comment that was passed is never looked at again, so the time is that of reading the text once.
-_EXPLAIN = re.compile(r"(?>\s+|--[^\n]*|/\*.*?\*/)*+(?P<word>EXPLAIN)\b", re.IGNORECASE | re.DOTALL)
 _STEPS_OF_A_QUERY = 5
 _NAMED = 3  # so many measurements of an output are called what they are; more have their numbers alone
 _UNPRICED = Pure(1)  # measurements are asked at some price, which is then not told
-
-
-def is_explain(text: str) -> bool:
-    """Whether a text asks for an explanation."""
-    return _EXPLAIN.match(text) is not None
-
-
-def without_explain(text: str) -> str:
-    """The text with EXPLAIN replaced by spaces, so that positions in refusals stay right."""
-    found = _EXPLAIN.match(text)
-    if found is None:
-        return text
-    start, end = found.span("word")
-    return text[:start] + " " * (end - start) + text[end:]
 
 
 def explain(meaning: Plan | PublicRows, quoted: Quote | None = None, notes: Sequence[Note] = ()) -> Node:

@@ -147,7 +147,7 @@ _ON_SURFACES = {
     Surface.PAGE: _Words(
         _write_field,
         {"sql": "Ask", "answers": "your history"},
-        given="in More choices",
+        given="in More options",
         button="{says}",
         earlier="an earlier answer of yours",
     ),

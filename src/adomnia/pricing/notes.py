@@ -12,7 +12,7 @@ from adomnia.privacy.keys import Bucket, Key
 from adomnia.privacy.kinds import Text
 from adomnia.privacy.relations import Named, PerBlock, PerPerson, Relation, Select, Where
 from adomnia.privacy.units import ROW
-from adomnia.statistics.population.registry import is_about_population
+from adomnia.statistics.one_round import is_about_population
 from adomnia.work import spend
 
 if TYPE_CHECKING:

@@ -12,10 +12,9 @@ from adomnia.catalog.model import Catalog
 from adomnia.errors import Refusal
 from adomnia.messages.references import Option
 from adomnia.messages.texts import Message
-from adomnia.plans.canonical import canonical
 from adomnia.plans.formulas import statistics_of
-from adomnia.plans.plan import Plan
-from adomnia.pricing.questions import PlannedQuestion
+from adomnia.plans.plan import Plan, canonical
+from adomnia.pricing.questions import PlannedQuestion, Priced, list_findings
 from adomnia.privacy.amounts import Number, positive
 from adomnia.privacy.events import AnyPrice, Composed, Concentrated, Event, Price
 from adomnia.privacy.keys import Key
@@ -46,6 +45,13 @@ def split_price(plan: Plan, price: Price) -> tuple[tuple[Statistic, Price], ...]
 def bill(*priced: tuple[Plan, Price]) -> Event:
     """What plans cost together: the events of their statistics, and what two of them share once."""
     return Composed(event for _, event in dict.fromkeys(each for pair in priced for each in _charges(*pair)))
+
+
+def cost(priced: Sequence[Priced]) -> Event:
+    """What all questions cost together."""
+    measured = bill(*((each.plan, each.price) for each in priced))
+    found = list_findings(priced)
+    return Composed([*(each.price for each in found), measured]) if found else measured
 
 
 def split_together(plans: Sequence[Plan], price: Price) -> list[Price]:

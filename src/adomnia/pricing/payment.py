@@ -6,21 +6,25 @@ from fractions import Fraction
 
 from adomnia.catalog.model import Catalog
 from adomnia.errors import Refusal
+from adomnia.messages.fixes import ADD_DELTA
 from adomnia.messages.references import Option
-from adomnia.messages.texts import Message, write
+from adomnia.messages.texts import Fix, Message, write
+from adomnia.methods.analysis import Analysis
 from adomnia.options import LARGEST_GROUP
 from adomnia.plans.plan import Plan
 from adomnia.plans.undeclared import tag_open_keys
-from adomnia.pricing.findings import UNPRICED, name_delta, needs_delta, price_finding, with_delta
+from adomnia.pricing.findings import UNPRICED, price_finding, refuse_delta
 from adomnia.pricing.parts import amount, portion, split_together
 from adomnia.pricing.precision import RowsNeeded, price_for_error
 from adomnia.pricing.questions import Payment, PlannedQuestion, Priced, Question
 from adomnia.pricing.rules import CURRENT, Rules, rewrite
-from adomnia.privacy.amounts import Number
+from adomnia.privacy.amounts import DELTA_UNIT, Number, exact
 from adomnia.privacy.events import Concentrated, Price, Pure
+from adomnia.statistics.contract import Statistic
 
 _CURRENCIES = {"epsilon", "rho"}
 _DEAREST = Fraction(10**100)
+_LARGEST_DELTA = Fraction(1, 100)
 _ENOUGH_BITS = 440  # what the digits of any double within these bounds need
 
 
@@ -114,8 +118,46 @@ def read_price(epsilon: Number | None, rho: Number | None) -> Price:
 
 def _with_finding(priced: Priced, part: Price, question: Question, catalog: Catalog) -> Priced:
     """With how the values of open keys are found, for that part of the price and the delta of the question."""
+    if question.delta is None:
+        return priced
     finding = price_finding(priced.plan, part, question.delta, catalog)
-    return priced if finding is None else replace(priced, plan=tag_open_keys(priced.plan, finding), finding=finding)
+    return replace(priced, plan=tag_open_keys(priced.plan, finding), finding=finding)
+
+
+def name_delta(question: Question, plan: Plan, catalog: Catalog) -> tuple[Question, Plan]:
+    """The plan with its delta, where a method takes it; the question then has none left for anything else."""
+    if not needs_delta(plan):
+        return question, plan
+    if question.delta is None:
+        allowed = catalog.budget.approximate
+        fix = write("add {delta=1e-9}") if allowed else "choose another method, or have the owner allow delta"
+        why = "is private but for a delta, and none was named"
+        raise Refusal("The method", why, Fix(fix, ADD_DELTA), code="bad_price")
+    return replace(question, delta=None), with_delta(plan, _read_delta(question.delta))
+
+
+def needs_delta(plan: Plan) -> bool:
+    """Whether something in a plan is private but for a delta."""
+    return any(isinstance(each, Analysis) and each.needs_delta for each in plan.statistics)
+
+
+def with_delta(plan: Plan, delta: Fraction) -> Plan:
+    """The plan with a delta for whatever needs one."""
+
+    def tell(statistic: Statistic) -> Statistic:
+        return statistic.with_delta(delta) if isinstance(statistic, Analysis) and statistic.needs_delta else statistic
+
+    return plan.with_statistics(tell) if needs_delta(plan) else plan
+
+
+def _read_delta(delta: Number) -> Fraction:
+    try:
+        found = exact(delta, "Question", "delta")
+    except (ValueError, TypeError):
+        found = Fraction(-1)
+    if not DELTA_UNIT <= found <= _LARGEST_DELTA:
+        raise refuse_delta(delta, "0.01")
+    return found
 
 
 def _price_within(question: Question, plan: Plan, catalog: Catalog, confidence: float, rules: Rules) -> Priced:

@@ -1,11 +1,13 @@
 """What is asked and what is paid for it, before and after the price is known."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypedDict
 
-from adomnia.errors import refuse_former
+from adomnia.errors import Refusal, refuse_former
 from adomnia.messages.notes import Note
+from adomnia.messages.references import Option
+from adomnia.messages.texts import Message, write
 from adomnia.options import OPTIONS
 from adomnia.plans.columns import Cap
 from adomnia.plans.plan import Plan
@@ -38,6 +40,20 @@ def check_names(named: Iterable[str], form: str = "{}=") -> None:
             raise refuse_former(row, form.format(row.formerly))
 
 
+def check_effort(effort: str) -> None:
+    """Refuse an effort that is not known."""
+    if effort not in OPTIONS["effort"].choices:
+        named, fix = Message(Option("effort", str(effort))), write("write {effort=high}, or leave it out")
+        raise Refusal(named, "is not known", fix, code="bad_effort")
+
+
+def check_inference(inference: object) -> None:
+    """Refuse an inference that is not known."""
+    if inference not in OPTIONS["inference"].choices:
+        fix = write("write {inference=population}, or leave it out")
+        raise Refusal(Message(Option("inference", str(inference))), "is not known", fix, code="bad_inference")
+
+
 @dataclass(frozen=True)
 class Question:
     """A text and what to pay for it: epsilon, rho, or the error that the answer may have.
@@ -53,13 +69,13 @@ class Question:
     epsilon: Number | None = None
     rho: Number | None = None
     error: float | None = None
-    weights: Mapping[str, Number] | None = None
+    weights: Mapping[str, Number] | None = field(default=None, hash=False)  # plans are kept by their questions
     rows: int | None = None
     delta: Number | None = None
     effort: str = "normal"
     interval: bool = True
     inference: str = "data"
-    parameters: Sequence[object] | Mapping[str, object] | None = None
+    parameters: Sequence[object] | Mapping[str, object] | None = field(default=None, hash=False)
     from_release: bool | None = None
 
     @property
@@ -86,3 +102,8 @@ class Priced:
     caps: tuple[Cap, ...] = ()
     finding: KeyDiscovery | None = None  # of the values of keys that nobody declared, which is paid beside the price
     notes: tuple[Note, ...] = ()  # what else a reader of the answer has to know, in sentences
+
+
+def list_findings(priced: Sequence[Priced]) -> tuple[KeyDiscovery, ...]:
+    """How the values of open keys are found, each once."""
+    return tuple(dict.fromkeys(each.finding for each in priced if each.finding is not None))

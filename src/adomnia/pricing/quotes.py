@@ -21,10 +21,10 @@ from adomnia.plans.formulas import Formula, WindowFunction, statistics_of
 from adomnia.plans.plan import Output, Plan
 from adomnia.plans.words import in_words, term_in_words
 from adomnia.pricing.bills import Expected, Measurement, Quote, Search
-from adomnia.pricing.findings import cost, list_findings, total_price
+from adomnia.pricing.findings import total_price
 from adomnia.pricing.notes import hides_rows, list_suppositions
-from adomnia.pricing.parts import amount, bill, split_price
-from adomnia.pricing.questions import Priced
+from adomnia.pricing.parts import amount, bill, cost, split_price
+from adomnia.pricing.questions import Priced, list_findings
 from adomnia.pricing.rules import without_effort
 from adomnia.pricing.simulated import Simulated
 from adomnia.privacy.enclosures import sqrt_up

@@ -15,15 +15,13 @@ from typing import TypeAlias
 
 from adomnia.catalog.model import Catalog
 from adomnia.errors import Refusal
-from adomnia.messages.references import Option
-from adomnia.messages.texts import Message, write
+from adomnia.messages.texts import write
 from adomnia.methods.analysis import Analysis
-from adomnia.options import OPTIONS
 from adomnia.plans.formulas import Formula, Term, WindowFunction, statistics_of
 from adomnia.plans.plan import Plan
 from adomnia.pricing.caps import apply_caps
 from adomnia.pricing.parts import apply_weights, split_together, weigh_starts
-from adomnia.pricing.questions import PlannedQuestion
+from adomnia.pricing.questions import PlannedQuestion, check_effort
 from adomnia.pricing.simulated import Simulated
 from adomnia.privacy.events import Concentrated, Price, Pure
 from adomnia.privacy.expressions import Expression
@@ -45,13 +43,6 @@ _HIGH = write("{effort=high}")
 def apply_effort(drafts: Sequence[PlannedQuestion], price: Price, _catalog: Catalog) -> list[PlannedQuestion]:
     """Rule: a question is measured with the effort that it names."""
     return [replace(each, plan=with_effort(each.plan, each.question.effort, price)) for each in drafts]
-
-
-def check_effort(effort: str) -> None:
-    """Refuse an effort that is not known."""
-    if effort not in OPTIONS["effort"].choices:
-        named, fix = Message(Option("effort", str(effort))), write("write {effort=high}, or leave it out")
-        raise Refusal(named, "is not known", fix, code="bad_effort")
 
 
 def with_effort(plan: Plan, effort: str, price: Price) -> Plan:

@@ -12,9 +12,10 @@ from adomnia.ledger.history import list_requests
 from adomnia.messages.texts import write
 from adomnia.methods.registry import METHODS, find_method
 from adomnia.pricing.policies import sets_price
-from adomnia.sql.methods.calls import find_call, name_of
+from adomnia.sql.methods.calls import name_of
 from adomnia.sql.reading.parse import parse
 from adomnia.sql.reading.refusals import refusal
+from adomnia.sql.values.scope import find_call
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from adomnia.errors import Refusal
 from adomnia.options import CONFIDENCE
-from adomnia.plans.canonical import canonical
 from adomnia.plans.descriptions import describe
+from adomnia.plans.plan import canonical
 from adomnia.privacy.expressions import Call, Column
 from adomnia.privacy.keys import Bucket
 from adomnia.privacy.kinds import Boolean
@@ -22,9 +22,10 @@ from adomnia.privacy.relations import Private, Relation, Where
 from adomnia.releases.selection import Peeled, peel
 from adomnia.releases.tables import AttributeTable
 from adomnia.sql.lower import plan_question, require_plan
-from adomnia.sql.methods.calls import find_call, name_of
+from adomnia.sql.methods.calls import name_of
 from adomnia.sql.methods.frames import read_rows
 from adomnia.sql.reading.parse import parse
+from adomnia.sql.values.scope import find_call
 from adomnia.work import remember
 
 if TYPE_CHECKING:

@@ -8,12 +8,13 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Self
 
 from adomnia.catalog.document_keys import NAME
-from adomnia.plans.canonical import canonical
+from adomnia.plans.plan import canonical
 from adomnia.pricing.bills import format_cost
 from adomnia.privacy.amounts import show_up
 from adomnia.privacy.losses import epsilon_of, loss
-from adomnia.sql.methods.calls import find_call, name_of
+from adomnia.sql.methods.calls import name_of
 from adomnia.sql.reading.parse import parse
+from adomnia.sql.values.scope import find_call
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -22,9 +22,9 @@ from adomnia.session.own_tables import open_tables, refuse_in_python
 from adomnia.session.progress import ProgressLine
 from adomnia.session.protect import OWNER
 from adomnia.sql.methods.call_texts import is_named, replace_name, replace_release, split_call
-from adomnia.sql.methods.calls import find_call
-from adomnia.sql.reading.creating import SCHEMA
 from adomnia.sql.reading.parse import parse
+from adomnia.sql.reading.statements import SCHEMA
+from adomnia.sql.values.scope import find_call
 from adomnia.tables import TextTable, html_lines
 from adomnia.work import limit
 

@@ -7,10 +7,10 @@ from argparse import ArgumentParser
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from adomnia.errors import Refusal, Unavailable, refuse_former, render
-from adomnia.explaining.explanations import without_explain
 from adomnia.messages.surfaces import Surface
 from adomnia.options import ASK, EXPLAIN, PRICE
 from adomnia.sql.reading.parameters import list_names
+from adomnia.sql.reading.statements import without_explain
 from adomnia.typed_options import list_former_flags, list_typed, read_options
 
 _USAGE = """Ask the SELECT in this cell: %%private SESSION --epsilon NUMBER -o NAME.

@@ -11,7 +11,6 @@ from adomnia.asking.purchase import buy
 from adomnia.asking.quoting import explain_question, quote
 from adomnia.asking.releasing import buy_release, find_release, list_releases, publish
 from adomnia.errors import Refusal
-from adomnia.explaining.explanations import is_explain, without_explain
 from adomnia.explaining.methods import list_methods
 from adomnia.options import CONFIDENCE
 from adomnia.pricing.policies import terms
@@ -27,6 +26,7 @@ from adomnia.session.explanation import build_explanation
 from adomnia.session.progress import ProgressLine
 from adomnia.session.recalled import Recalled, recall
 from adomnia.session.table import PrivateTable, open_table
+from adomnia.sql.reading.statements import is_explain, without_explain
 from adomnia.work import limit
 
 if TYPE_CHECKING:

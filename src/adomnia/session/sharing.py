@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from adomnia.asking.batch import Batch
 from adomnia.errors import Refusal
-from adomnia.pricing.findings import cost
+from adomnia.pricing.parts import cost
 from adomnia.pricing.policies import check_ceiling, next_price, sets_price
 from adomnia.privacy.losses import covers
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from math import prod
 
 from sqlglot import exp
@@ -22,20 +23,21 @@ from adomnia.privacy.keys import Bucket, Key, key_cells
 from adomnia.privacy.kinds import Identity, Text
 from adomnia.privacy.relations import Where
 from adomnia.sql.around import find_layers, is_aggregated, plan_around
-from adomnia.sql.methods.calls import find_call, plan_method
+from adomnia.sql.methods.calls import plan_method
 from adomnia.sql.reading.parse import parse, refuse_distinct
 from adomnia.sql.reading.refusals import refusal
 from adomnia.sql.rows.blocks import BlockReader
+from adomnia.sql.rows.correlation import Block
 from adomnia.sql.rows.derived import refuse_slow
 from adomnia.sql.rows.public import read_public_rows
 from adomnia.sql.values.aggregates import read_aggregate
-from adomnia.sql.values.group_keys import read_keys
+from adomnia.sql.values.group_keys import WrittenKeys, read_keys
 from adomnia.sql.values.groups import Groups
 from adomnia.sql.values.having import Conditions
 from adomnia.sql.values.population import infer_population
 from adomnia.sql.values.quantiles import merge_quantiles
 from adomnia.sql.values.scalars import read_expression
-from adomnia.sql.values.scope import check_parts, own_nodes
+from adomnia.sql.values.scope import check_parts, find_call, own_nodes
 from adomnia.sql.values.terms import read_limit, read_offset, read_outputs, read_sorting
 from adomnia.sql.values.windows import read_over, refusal_of_rows
 from adomnia.statistics.contract import Statistic
@@ -109,7 +111,8 @@ def plan_question(  # noqa: PLR0913 - all that a plan depends on
         why, fix = "measures nothing", "add an aggregate such as COUNT(*)"
         raise refusal("not_an_aggregate", select, why, fix, "The question")
     plan = infer_population(select, draft.plan) if inference == "population" else draft.plan
-    plan = merge_quantiles(select, plan)
+    if any(each.query.form == "histogram" for each in plan.statistics):
+        plan = merge_quantiles(select, plan)
     _refuse_large(select, plan)
     _refuse_not_additive(select, plan)
     # What several measurements look at is computed once.
@@ -145,10 +148,7 @@ def _draft_block(select: exp.Select, catalog: Catalog, asked: _Asked) -> _Draft 
     if block.relation.is_public:
         return read_public_rows(select, block, reader, declared, read_limit(select), read_offset(select))
     refuse_distinct(select)
-    need = None if asked.finds else explain_need(catalog)
-    if block.relation.has_blocks:
-        need = "filter with WHERE before rows are put into blocks: values are found by who has them"
-    written = read_keys(select, block.scope, block.relation, need)
+    written = _read_keys(select, block, catalog, asked)
     # One order of the keys however GROUP BY lists them: it is the answer's rows that are sorted as written.
     buckets = sorted((key for key in written.keys if isinstance(key, Bucket)), key=lambda key: describe(key.written))
     columns = tuple(column for column in block.relation.columns if column in written.keys)
@@ -165,6 +165,21 @@ def _draft_block(select: exp.Select, catalog: Catalog, asked: _Asked) -> _Draft 
         block.relation, keys, outputs, order, read_limit(select), read_offset(select), chosen, sets=written.sets
     )
     return _Draft(plan, block.weight)
+
+
+def _read_keys(select: exp.Select, block: Block, catalog: Catalog, asked: _Asked) -> WrittenKeys:
+    """The keys of GROUP BY, of which those that nobody declared need what finds their values."""
+    if select.args.get("group") is None:
+        return WrittenKeys()
+    if block.relation.has_blocks:
+        return read_keys(select, block.scope, block.relation, _explain_blocks)
+    lacking = None if asked.finds else partial(explain_need, catalog)
+    return read_keys(select, block.scope, block.relation, lacking)
+
+
+def _explain_blocks() -> str:
+    """What it takes to group blocks by values that nobody declared."""
+    return "filter with WHERE before rows are put into blocks: values are found by who has them"
 
 
 def _names_people(select: exp.Select, catalog: Catalog) -> bool:

@@ -21,6 +21,7 @@ class OneRound(ABC):
     """
 
     by: ClassVar[str] = ""  # the mechanism of its measurements
+    of_population: ClassVar[bool] = False  # whether its interval is about the population, and not about the rows
     query: Query
 
     @abstractmethod
@@ -148,3 +149,8 @@ def times(integers: Integers, step: Fraction) -> Floats:
     """Integers times a step, as doubles."""
     # Multiplied first and divided last: 123 tenths are then the double nearest to 12.3, not one beside it.
     return np.asarray(integers, dtype=np.float64) * step.numerator / step.denominator
+
+
+def is_about_population(statistic: Statistic) -> bool:
+    """Whether its interval is about the population that the people are a sample of."""
+    return isinstance(statistic, OneRound) and statistic.of_population

@@ -17,8 +17,7 @@ from adomnia.privacy.wall_time import FIRST
 from adomnia.session.answer import Answer
 from adomnia.statistics.contract import About, Bounds, Estimate, Floats
 from adomnia.wire.amounts import JSON_SAFE
-from adomnia.wire.models import CostReply, LeftReply, Reply, Rows, require
-from adomnia.wire.texts import TextReply, notes_of, texts_record
+from adomnia.wire.models import CostReply, LeftReply, Reply, Rows, TextReply, notes_of, require, texts_record
 
 Intervals: TypeAlias = Callable[[str, float, bool], Bounds]
 """Asked for other intervals of a column than those that came: its name, a confidence, whether all cells together."""

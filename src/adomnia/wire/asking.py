@@ -10,7 +10,6 @@ import numpy as np
 from pydantic import BeforeValidator, FailFast, Field, PlainValidator, WithJsonSchema, model_validator
 
 from adomnia.asking.batch import MOST_QUESTIONS, bind_question, check_text
-from adomnia.explaining.explanations import without_explain
 from adomnia.options import LARGEST_GROUP, OPTIONS
 from adomnia.pricing.bills import Quote
 from adomnia.pricing.questions import Payment, Question, check_names
@@ -18,6 +17,7 @@ from adomnia.session.answer import Answer
 from adomnia.session.contract import Session
 from adomnia.session.explanation import Explanation
 from adomnia.sql.reading.parse import MOST_CHARACTERS
+from adomnia.sql.reading.statements import without_explain
 from adomnia.wire.amounts import Amount, read_float, read_json_number, write_number
 from adomnia.wire.models import LARGEST_BODY, Sent
 

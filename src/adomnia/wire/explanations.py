@@ -7,8 +7,7 @@ from pydantic import Field
 from adomnia.explaining.tree import Node
 from adomnia.messages.surfaces import Surface
 from adomnia.session.explanation import Explanation, build_explanation
-from adomnia.wire.models import LeftReply, Reply
-from adomnia.wire.texts import TextReply, Texts, texts_of, texts_record
+from adomnia.wire.models import LeftReply, Reply, TextReply, Texts, texts_of, texts_record
 
 
 class NodeReply(Reply):

@@ -8,8 +8,7 @@ from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.messages.surfaces import Surface
 from adomnia.messages.texts import show
 from adomnia.tables import printable
-from adomnia.wire.models import Reply
-from adomnia.wire.texts import TextReply, texts_of, texts_record
+from adomnia.wire.models import Reply, TextReply, texts_of, texts_record
 
 FAILURE = "failure"
 _TEXTS = TypeAdapter(list[TextReply])

@@ -15,8 +15,7 @@ from adomnia.releases.store import ReleaseEntry
 from adomnia.session.askable import AskableRelease
 from adomnia.session.contract import Session
 from adomnia.wire.asking import AskedQuestion, Confidence, describe_option
-from adomnia.wire.models import LARGEST_BODY, Reply
-from adomnia.wire.texts import TextReply, notes_of, texts_record
+from adomnia.wire.models import LARGEST_BODY, Reply, TextReply, notes_of, texts_record
 
 ZIP = "application/zip"
 _LONGEST_NAME = 63

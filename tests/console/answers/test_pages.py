@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from adomnia.console.answers import pages
-from adomnia.console.answers.pages import list_fields
+from adomnia.console.answers.pages import fill_form
 from kit.house import API, CANARY, COUNT, DATASET
 
 GROUPS = "SELECT sex, COUNT(*) AS n, AVG(age) AS age FROM people GROUP BY sex"
@@ -155,17 +155,22 @@ def test_pages_are_for_analysts(shared_house, paid):
 @pytest.mark.parametrize(
     ("name", "named", "fields"),
     [
-        ("alice", {"epsilon": 0.3, "rows": 500}, {"pay": "epsilon", "amount": "0.3", "rows": "500"}),
-        ("alice", {"error": 30.5}, {"pay": "error", "amount": "30.5"}),
-        ("bob", {"rho": 0.0625, "effort": "high"}, {"pay": "rho", "amount": "0.0625", "effort": "high"}),
+        ("alice", {"epsilon": 0.3, "rows": 500}, ("epsilon", "0.3", {"rows": "500"})),
+        ("alice", {"error": 30.5}, ("error", "30.5", {})),
+        ("bob", {"rho": 0.0625, "effort": "high"}, ("rho", "0.0625", {"effort": "high"})),
+        (
+            "alice",
+            {"epsilon": 0.3, "replay": False, "confidence": 0.9},
+            ("epsilon", "0.3", {"confidence": "0.9", "replay": "false"}),
+        ),
     ],
 )
 def test_a_question_is_asked_again_as_it_was(shared_house, name, named, fields):
     reply = shared_house.query(name, COUNT, **{"epsilon": None, **named}).json()
     with shared_house.services.dataset.curator() as curator:
         recalled = curator.session(name).recall(reply["receipt"]["request_id"])
-    usual = {"sql": COUNT, "effort": "normal", "inference": "data"}
-    assert list_fields(recalled) == usual | fields
+    form = fill_form(recalled)
+    assert (form.sql, (form.pay, form.amount, form.options)) == (COUNT, fields)
 
 
 def test_a_question_that_found_values_is_asked_again_with_its_delta(shared_house):
@@ -173,7 +178,7 @@ def test_a_question_that_found_values_is_asked_again_with_its_delta(shared_house
     reply = shared_house.query("bob", sql, epsilon=5, delta="1e-9").json()
     with shared_house.services.dataset.curator() as curator:
         recalled = curator.session("bob").recall(reply["receipt"]["request_id"])
-    assert list_fields(recalled)["delta"] == "0.000000001"
+    assert fill_form(recalled).options["delta"] == "0.000000001"
 
 
 def test_one_of_a_batch_has_its_own_price(shared_house):
@@ -183,4 +188,4 @@ def test_one_of_a_batch_has_its_own_price(shared_house):
     reply = shared_house.ask("alice", "POST", "/api/v1/datasets/hospital/batch", json=asked).json()
     with shared_house.services.dataset.curator() as curator:
         recalled = curator.session("alice").recall(reply["answers"][0]["receipt"]["request_id"], 1)
-    assert list_fields(recalled)["amount"] == "0.5"
+    assert fill_form(recalled).amount == "0.5"

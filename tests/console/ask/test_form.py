@@ -14,7 +14,7 @@ COUNT = "SELECT COUNT(*) FROM people"
 
 
 def test_what_is_typed_is_asked_exactly():
-    asked = AskForm(COUNT, "rho", "0.1", rows="1,000", request_id="mine").asked()
+    asked = AskForm(COUNT, "rho", "0.1", "mine", options={"rows": "1,000"}).asked()
     assert (asked.sql, asked.rho, asked.epsilon, asked.rows, asked.request_id) == (
         COUNT,
         Decimal("0.1"),
@@ -25,7 +25,7 @@ def test_what_is_typed_is_asked_exactly():
 
 
 def test_where_the_owner_sets_the_price_none_is_named():
-    assert AskForm(COUNT, "policy", "0.1").priced().payment() == {"inference": "data", "effort": "normal"}
+    assert AskForm(COUNT, "policy", "0.1").priced().payment() == {}
 
 
 def test_a_button_changes_fields_and_other_fields_stay():
@@ -47,6 +47,10 @@ def test_lines_end_as_they_do_in_refusals():
         ({"rows": "9" * 17}, "bad_rows"),
         ({"delta": "x"}, "bad_price"),
         ({"effort": "x" * 500}, "bad_field"),
+        ({"confidence": "95"}, "bad_field"),
+        ({"weights": "n"}, "bad_weight"),
+        ({"weights": "n = much"}, "bad_weight"),
+        ({"parameters": "least"}, "bad_parameter"),
     ],
 )
 def test_what_cannot_be_read_is_refused_before_anything_is_asked(fields, code):
@@ -56,7 +60,7 @@ def test_what_cannot_be_read_is_refused_before_anything_is_asked(fields, code):
 
 
 def test_the_address_of_a_form_leads_back_to_it():
-    form = AskForm("SELECT '&=\u00e9'", "rho", "0.5", inference="population")
+    form = AskForm("SELECT '&=\u00e9'", "rho", "0.5", options={"inference": "population", "weights": "a = 1\nb = 2"})
     fields = {name: value for name, (value,) in parse_qs(urlsplit(form.address()).query).items()}
     assert AskForm.from_fields(fields) == form
     assert AskForm().address() == "/ask"
@@ -74,4 +78,4 @@ def test_separators_stand_between_thousands_alone(amount):
     with pytest.raises(Refusal, match="is not a number"):
         AskForm(sql="SELECT 1", pay="error", amount=amount).asked()
     with pytest.raises(Refusal, match="is not a whole number"):
-        AskForm(sql="SELECT 1", rows=amount).asked()
+        AskForm(sql="SELECT 1", options={"rows": amount}).asked()

@@ -7,6 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from adomnia.asking.batch import Batch
 from adomnia.console.history import page
 from adomnia.console.history.page import link_again, link_sharper
 from adomnia.pricing.questions import Question
@@ -35,7 +36,8 @@ def test_what_was_paid_for_is_listed_newest_first_with_its_price_and_ways_on(ask
     assert reply.status_code == 200
     assert [re.search(r"n(\d)", text)[1] for text in texts(reply)] == list("6543210")
     assert 'href="/answers/alice%206"' in reply.text
-    assert "pay=epsilon&amp;amount=0.25" in reply.text
+    assert "&amp;amount=0.25" not in reply.text  # which is what the form has at first
+    assert "/ask?sql=SELECT" in reply.text
     assert reply.text.count('</i><span class="hidden">epsilon </span>0.125</span>') == 7
     assert "version 1" in reply.text
     assert CANARY not in reply.text
@@ -103,6 +105,10 @@ def test_a_batch_is_one_line_with_all_of_its_questions(own_house):
     assert 'href="/answers/two?place=1"' in reply.text
 
 
+def batch(text, **named):
+    return Batch((Question(text, **named),), 0.95, 1)
+
+
 def fields(address: str) -> dict[str, str]:
     assert urlsplit(address).path == "/ask"
     return {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
@@ -111,24 +117,24 @@ def fields(address: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("payment", "wanted"),
     [
-        ({"epsilon": Fraction(1, 4)}, {"pay": "epsilon", "amount": "0.5"}),
+        ({"epsilon": Fraction(1, 4)}, {"amount": "0.5"}),
         ({"rho": Fraction(1, 100)}, {"pay": "rho", "amount": "0.04"}),
         ({"error": 50.0, "rows": 1000}, {"pay": "error", "amount": "25", "rows": "1000"}),
         ({}, {}),
         (
             {"epsilon": Fraction(1), "inference": "population", "effort": "high"},
-            {"pay": "epsilon", "amount": "2", "inference": "population", "effort": "high"},
+            {"amount": "2", "inference": "population", "effort": "high"},
         ),
     ],
 )
 def test_a_sharper_question_is_the_same_at_a_price_that_halves_the_error(payment, wanted):
     text = "SELECT COUNT(*) AS n FROM people WHERE name = 'a&b=\"ü\"'"
-    assert fields(link_sharper(Question(text, **payment))) == {"sql": text, **wanted}
+    assert fields(link_sharper(batch(text, **payment))) == {"sql": text, **wanted}
 
 
 def test_the_same_question_keeps_its_price():
-    assert fields(link_again(Question("SELECT 1", epsilon=Fraction(1, 3))))["amount"] == "1/3"
+    assert fields(link_again(batch("SELECT 1", epsilon=Fraction(1, 3))))["amount"] == "1/3"
 
 
 def test_what_is_too_long_for_an_address_has_none():
-    assert not link_again(Question("SELECT " + "x" * 5000, epsilon=1))
+    assert not link_again(batch("SELECT " + "x" * 5000, epsilon=1))

@@ -13,7 +13,7 @@ from adomnia.console.methods import pages
 from adomnia.console.methods.pages import PICTURES, describe_picture, list_chapters, require_method
 from adomnia.errors import Refusal
 from adomnia.methods.registry import METHODS
-from adomnia.pricing.findings import with_delta
+from adomnia.pricing.payment import with_delta
 from adomnia.privacy.events import Pure
 from adomnia.sql.lower import lower
 from kit import hospital, house

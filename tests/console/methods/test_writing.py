@@ -20,9 +20,9 @@ from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Quantity, Text
 from adomnia.sql.lower import lower
 from adomnia.sql.methods.arguments import read_arguments
-from adomnia.sql.methods.calls import find_call
 from adomnia.sql.methods.frames import read_rows
 from adomnia.sql.reading.parse import parse
+from adomnia.sql.values.scope import find_call
 from kit.methods import hospital_catalog
 from kit.planted_method import METHOD, tally
 

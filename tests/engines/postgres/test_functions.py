@@ -13,7 +13,7 @@ from psycopg.conninfo import make_conninfo
 from sqlglot import parse_one
 
 from adomnia.engines.check.columns import ProvedColumn
-from adomnia.engines.check.reading import read_phrases
+from adomnia.engines.check.nodes import read_phrases
 from adomnia.engines.check.scalars import Row
 from adomnia.engines.postgres.dialect import POSTGRES
 from adomnia.engines.postgres.functions import AGGREGATE_READINGS, AGGREGATES, BY_LIBRARY, FUNCTIONS, REASONS

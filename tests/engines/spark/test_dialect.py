@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 from sqlglot import parse_one
 
-from adomnia.engines.check.reading import read_phrases
+from adomnia.engines.check.nodes import read_phrases
 from adomnia.engines.spark.dialect import AGGREGATE_READINGS, AGGREGATES, SPARK, render_local_time
 from adomnia.privacy.wall_time import FIRST_SECOND
 from kit.own_rows import CASES, from_duckdb, own_rows, wide_integers

@@ -9,7 +9,7 @@ from pyspark.errors import PySparkException
 from sqlglot import parse_one
 
 from adomnia.engines.check.columns import ProvedColumn
-from adomnia.engines.check.reading import read_phrases
+from adomnia.engines.check.nodes import read_phrases
 from adomnia.engines.check.scalars import Row
 from adomnia.engines.spark.dialect import SPARK
 from adomnia.engines.spark.functions import FUNCTIONS, MOST_WAYS, REASONS

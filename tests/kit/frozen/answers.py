@@ -14,7 +14,7 @@ from adomnia.engines.registry import EMBEDDED
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.registry import METHODS
 from adomnia.plans.columns import KeyColumn
-from adomnia.pricing.findings import with_delta
+from adomnia.pricing.payment import with_delta
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.sql.lower import lower
 from kit import corpus

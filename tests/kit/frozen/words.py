@@ -16,7 +16,7 @@ from adomnia.errors import Refusal
 from adomnia.messages.surfaces import Surface
 from adomnia.messages.texts import show_all
 from adomnia.methods.registry import METHODS
-from adomnia.pricing.findings import needs_delta
+from adomnia.pricing.payment import needs_delta
 from adomnia.sql.lower import lower
 from adomnia.statistics.registry import STATISTICS
 from kit import hospital

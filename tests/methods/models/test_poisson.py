@@ -11,7 +11,7 @@ from adomnia.methods.contract import BadArgument
 from adomnia.methods.models.poisson import METHOD
 from adomnia.methods.parts.models.coefficients import exponentiate_table
 from adomnia.methods.parts.models.predictor import predict
-from adomnia.plans.canonical import canonical
+from adomnia.plans.plan import canonical
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.losses import rho_of
 from adomnia.sql.lower import lower

@@ -10,7 +10,7 @@ from adomnia.curator.executor import Statements
 from adomnia.errors import Refusal
 from adomnia.methods.contract import BadArgument
 from adomnia.methods.robust.robust_lm import BlockLines, choose_blocks
-from adomnia.pricing.findings import with_delta
+from adomnia.pricing.payment import with_delta
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Composed, Concentrated, Pure
 from adomnia.privacy.keys import MOST_BLOCKS, Blocks

@@ -14,9 +14,9 @@ from adomnia.methods.contract import BadArgument
 from adomnia.methods.synthesis.attributes import count_cells, list_left_out, read_columns, show_columns
 from adomnia.privacy.queries import Query
 from adomnia.privacy.scans import Rows
-from adomnia.sql.methods.calls import find_call
 from adomnia.sql.methods.frames import read_rows
 from adomnia.sql.reading.parse import parse
+from adomnia.sql.values.scope import find_call
 
 ROWS = pd.DataFrame(
     {

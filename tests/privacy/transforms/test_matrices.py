@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adomnia.plans.canonical import canonical
+from adomnia.plans.plan import canonical
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Boolean, Text
 from adomnia.privacy.queries import Query

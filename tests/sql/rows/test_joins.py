@@ -8,7 +8,8 @@ from adomnia.errors import Refusal
 from adomnia.privacy.relations import Join, Named, Where
 from adomnia.sql.lower import lower
 from adomnia.sql.reading.parse import parse_expression
-from adomnia.sql.rows.joins import MOST_PAIRS, conjuncts
+from adomnia.sql.rows.joins import MOST_PAIRS
+from adomnia.sql.values.scope import conjuncts
 from sql.hospital import HOSPITAL
 
 

@@ -8,7 +8,7 @@ from adomnia.errors import Refusal
 from adomnia.privacy.relations import Join, PerPerson, Where
 from adomnia.sql.lower import lower
 from adomnia.sql.reading.parse import parse
-from adomnia.sql.rows.lookups import subqueries
+from adomnia.sql.values.scope import subqueries
 from sql.hospital import HOSPITAL
 
 HIS = "v.person_id = p.person_id"

@@ -7,11 +7,11 @@ import pytest
 from adomnia.errors import Refusal
 from adomnia.plans.plan import Plan
 from adomnia.pricing.notes import OF_POPULATION, SPREAD_EVENLY, list_notes
+from adomnia.pricing.questions import check_inference
 from adomnia.pricing.quotes import list_measures
 from adomnia.privacy.events import Pure
 from adomnia.sql.lower import plan_question
 from adomnia.sql.reading.parse import parse
-from adomnia.sql.values.population import check_inference
 from adomnia.statistics.count import Count
 from adomnia.statistics.population.mean import PopulationMean
 from adomnia.statistics.population.quantile import PopulationQuantile

@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING
 
 from adomnia.api.running.request_facts import choose_id
 from adomnia.asking.batch import Batch, bind_question, plan_text
-from adomnia.asking.listings import is_listing
 from adomnia.errors import Failure, Refusal
-from adomnia.explaining.explanations import is_explain
 from adomnia.explaining.plan_sentences import count_rows, read_plan
 from adomnia.options import CONFIDENCE
 from adomnia.pricing.policies import sets_price
 from adomnia.pricing.quotes import expect_errors
 from adomnia.sql.lower import require_plan
-from adomnia.sql.reading.creating import read_creation
+from adomnia.sql.reading.statements import is_explain, is_listing, read_creation
 from adomnia.work import MOST_STEPS, current
 
 if TYPE_CHECKING:
@@ -49,6 +47,7 @@ class PricedDraft:
     plan: Plan
     catalog: Catalog
     analyst: str
+    confidence: float = CONFIDENCE
 
     @property
     def grouped(self) -> bool:
@@ -91,7 +90,7 @@ def price_draft(draft: PricedDraft) -> Priced:
 
     It is kept for each analyst apart: how soon it comes, and what there is time for then, tells what was asked.
     """
-    batch = Batch((draft.question,), CONFIDENCE, draft.catalog.version)
+    batch = Batch((draft.question,), draft.confidence, draft.catalog.version)
     (priced,) = batch.price([draft.plan], draft.catalog)
     return priced
 
@@ -100,14 +99,14 @@ def price_draft(draft: PricedDraft) -> Priced:
 def _expect_errors(draft: PricedDraft, rows: int | None, name: str | None) -> Sequence[Expected]:
     """The errors of a plan at a price. Whoever moves the slider asks for those at the same few prices again."""
     priced = price_draft(draft)
-    return expect_errors(priced.plan, priced.price, CONFIDENCE, rows=rows, name=name)
+    return expect_errors(priced.plan, priced.price, draft.confidence, rows=rows, name=name)
 
 
-def plan_draft(visit: Visit, question: Question) -> PricedDraft:
+def plan_draft(visit: Visit, question: Question, confidence: float = CONFIDENCE) -> PricedDraft:
     """Plan a question; a Refusal where it cannot be answered, or is about public tables alone."""
     bound = bind_question(question)
-    plan = require_plan(plan_text(bound, visit.catalog, CONFIDENCE))
-    return PricedDraft(bound, plan, visit.catalog, visit.visitor.name)
+    plan = require_plan(plan_text(bound, visit.catalog, confidence))
+    return PricedDraft(bound, plan, visit.catalog, visit.visitor.name, confidence)
 
 
 def find_paid(visit: Visit, draft: PricedDraft) -> Receipt | None:
@@ -118,7 +117,7 @@ def find_paid(visit: Visit, draft: PricedDraft) -> Receipt | None:
     name, catalog, analyst = visit.visitor.name, visit.catalog, visit.catalog.analyst(visit.visitor.name)
     if analyst is None:
         return None
-    batch, unused = Batch((draft.question,), CONFIDENCE, catalog.version), choose_id(None)
+    batch, unused = Batch((draft.question,), draft.confidence, catalog.version), choose_id(None)
     if sets_price(analyst.policy):
         identity = batch.unpriced_identity([draft.plan], catalog, unused)
     else:

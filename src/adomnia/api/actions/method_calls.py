@@ -9,11 +9,11 @@ from adomnia.options import CONFIDENCE
 from adomnia.session.method_calls import write_arguments, write_call
 from adomnia.sql.lower import lower
 from adomnia.sql.methods.call_texts import take_apart
-from adomnia.sql.methods.calls import find_call
 from adomnia.sql.methods.frames import read_rows
 from adomnia.sql.reading.parse import parse, parse_expression, parse_statement, position_at
 from adomnia.sql.reading.select_builder import SelectBuilder
 from adomnia.sql.rows.blocks import rows_of
+from adomnia.sql.values.scope import find_call
 
 if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog

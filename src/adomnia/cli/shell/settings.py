@@ -8,9 +8,9 @@ from typing import Any
 
 from adomnia.cli.options import AnswerFormat
 from adomnia.errors import Refusal, refuse_former
-from adomnia.explaining.explanations import without_explain
 from adomnia.options import ASK, CURRENCIES, EXPLAIN, PRICE
 from adomnia.sql.reading.parameters import list_names
+from adomnia.sql.reading.statements import without_explain
 from adomnia.typed_options import list_former_flags, list_typed, read_options, refuse_flag
 
 # The shell chooses request ids itself, and shows the price of what it asks.

@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import typer
 
 from adomnia.asking.batch import choose_request_id
-from adomnia.asking.listings import is_listing
 from adomnia.cli import answers, bills, pages
 from adomnia.cli.options import FAILED, AnswerFormat
 from adomnia.errors import AdomniaError, Failure, Refusal, Unavailable, render
-from adomnia.explaining.explanations import is_explain
 from adomnia.messages.surfaces import Surface
 from adomnia.options import PRICE
 from adomnia.pricing.bills import format_cost
 from adomnia.privacy.amounts import show_down
 from adomnia.session.explanation import Explanation
+from adomnia.sql.reading.statements import is_explain, is_listing
 from adomnia.tables import printable
 
 if TYPE_CHECKING:

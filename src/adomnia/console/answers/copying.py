@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from adomnia.options import CONFIDENCE
+from adomnia.options import OPTIONS
 from adomnia.privacy.amounts import exact
 from adomnia.wire.amounts import text_of
 from adomnia.wire.models import API
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from adomnia.session.recalled import Recalled
 
 _TOKEN = "ao_..."  # noqa: S105 - what stands in the place of one
-_AMOUNTS = ("epsilon", "rho", "error", "delta")
-_USUAL = {"effort": "normal", "interval": True, "inference": "data"}
 
 
 @dataclass(frozen=True)
@@ -125,21 +123,15 @@ def _json_value(value: Any) -> Any:  # noqa: ANN401 - whatever may be named
 
 
 def _list_named(recalled: Recalled) -> Iterator[tuple[str, Any]]:
-    """What was named beside the text, apart from what is usual."""
-    question = recalled.question
-    for name in _AMOUNTS:
-        value = getattr(question, name)
-        if value is not None:
-            yield name, exact(value, "Question", name)
-    if question.weights:
-        yield "weights", {name: exact(weight, "Question", "weight") for name, weight in question.weights.items()}
-    if question.rows is not None:
-        yield "rows", question.rows
-    for name, usual in _USUAL.items():
-        if getattr(question, name) != usual:
-            yield name, getattr(question, name)
-    if recalled.batch.confidence != CONFIDENCE:
-        yield "confidence", recalled.batch.confidence
+    """What was named beside the text, apart from what is usual; amounts exactly."""
+    for name, value in recalled.batch.list_named(recalled.place).items():
+        match OPTIONS[name].kind:
+            case "amount" | "distance":
+                yield name, exact(value, "Question", name)
+            case "amounts":
+                yield name, {output: exact(each, "Question", name) for output, each in value.items()}
+            case _:
+                yield name, value
 
 
 def _dataset(place: AnswerPlace) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
@@ -38,7 +39,7 @@ async def answer(request_id: str, request: Request) -> Response:
     def read(visit: Visit) -> Page:
         recalled = _recall(visit, request_id, reading)
         view = build_paid_view(visit, recalled, reading, server)
-        return build_ask_page(visit, AskForm.from_fields(list_fields(recalled)), view=view)
+        return build_ask_page(visit, fill_form(recalled), view=view)
 
     return await show(request, read, None)
 
@@ -121,15 +122,10 @@ def _as_file(dataset: str, request_id: str, ending: str) -> dict[str, str]:
     return {"Content-Disposition": f'attachment; filename="{name_file(dataset, request_id, ending)}"'}
 
 
-def list_fields(recalled: Recalled) -> dict[str, str]:
-    """The fields by their names: the text, what was named to pay, and else what it cost."""
-    question = recalled.question
+def fill_form(recalled: Recalled) -> AskForm:
+    """The form of what was asked: the text, what was named to pay, and else what it cost."""
     pay, paid = _read_payment(recalled)
-    fields = {"sql": question.text, "pay": pay, "amount": paid}
-    fields |= {"effort": question.effort, "inference": question.inference}
-    if question.delta is not None:
-        fields["delta"] = text_of(exact(question.delta, "Question", "delta"))
-    return fields if question.rows is None else {**fields, "rows": str(question.rows)}
+    return replace(AskForm.from_paid(recalled.batch, recalled.place), pay=pay, amount=paid)
 
 
 def _read_payment(recalled: Recalled) -> tuple[str, str]:

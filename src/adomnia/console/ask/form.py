@@ -2,60 +2,90 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from urllib.parse import parse_qsl, urlencode
 
 from pydantic import ValidationError
 
+from adomnia.console.ask.option_fields import (
+    FALSE,
+    FIELDS,
+    TRUE,
+    keep_typed,
+    read_typed,
+    refuse_option,
+    show_option,
+    ungroup,
+)
 from adomnia.errors import Refusal
+from adomnia.options import ASK, CURRENCIES, OPTIONS, PRICE, RELEASE
+from adomnia.privacy.amounts import exact
+from adomnia.wire.amounts import text_of
 from adomnia.wire.asking import Ask, AskedQuestion, AskPrice
 from adomnia.wire.releases import AskRelease
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-CURRENCIES = ("epsilon", "rho", "error")  # what an amount may be of
+    from adomnia.pricing.questions import Question
+
 POLICY = "policy"  # the owner sets the price, and no amount is named
-_SEPARATORS = ", _\u00a0\u202f"  # between thousands
-_GROUPED = re.compile(rf"-?[1-9][0-9]{{0,2}}(?:([{_SEPARATORS}])[0-9]{{3}})(?:\1[0-9]{{3}})*(?:\.[0-9]+)?")
-_PASSING = ("request_id", "seen")  # of one request
-_TICKED = ("allow_uninformative", "from_release")
+_OWN = ("sql", "pay", "amount", "request_id", "seen")
 _CHANGE = "change"  # fields that a button changes, written as in an address
 _Sent = TypeVar("_Sent", bound=AskedQuestion)
 
 
+class PaidQuestions(Protocol):
+    """Questions that were paid for together, as sessions tell them."""
+
+    @property
+    def questions(self) -> Sequence[Question]:
+        """Their texts, and what each of them paid."""
+
+    def list_named(self, place: int) -> dict[str, Any]:
+        """What was named beside one of them, by the names of options."""
+
+
 @dataclass(frozen=True)
 class AskForm:
-    """The fields of a question; `amount` is what is paid, or with `pay="error"` the error that it may have."""
+    """The fields of a question; `amount` is what is paid, or with `pay="error"` the error that it may have.
+
+    `options` are the other rows of the table as they were typed, without those that are what is usual.
+    """
 
     sql: str = ""
     pay: str = "epsilon"
     amount: str = "0.25"
-    rows: str = ""
-    inference: str = "data"
-    effort: str = "normal"
-    allow_uninformative: bool = False
     request_id: str = ""
-    delta: str = ""
     seen: str = ""  # the price that the page said, and no more is paid
-    from_release: bool = False  # a release answers, or nothing does
+    options: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def from_fields(cls, sent: Mapping[str, str]) -> AskForm:
         """The form that was sent, with what the button that sent it changes."""
-        changed = {**sent, **dict(parse_qsl(sent.get(_CHANGE, ""), keep_blank_values=True))}
-        known = {each.name: changed[each.name] for each in fields(cls) if each.name in changed}
-        return cls().changed(known)
+        return cls().changed({**sent, **dict(parse_qsl(sent.get(_CHANGE, ""), keep_blank_values=True))})
+
+    @classmethod
+    def from_paid(cls, paid: PaidQuestions, place: int = 0) -> AskForm:
+        """The form in which a question was asked, with all that was named beside it."""
+        named = paid.list_named(place)
+        form = cls(
+            paid.questions[place].text,
+            POLICY,
+            options={name: show_option(FIELDS[name], value) for name, value in named.items() if name in FIELDS},
+        )
+        pay = next((name for name in CURRENCIES if name in named), "")
+        return replace(form, pay=pay, amount=text_of(exact(named[pay], "Question", pay))) if pay else form
 
     def changed(self, changes: Mapping[str, str]) -> AskForm:
-        """The form with other fields."""
-        typed: dict[str, Any] = {name: value.strip() for name, value in changes.items()}
+        """The form with other fields; what it has no field for is left out."""
+        own: dict[str, Any] = {name: changes[name].strip() for name in _OWN if name in changes}
         if "sql" in changes:  # browsers send the ends of lines as two characters
-            typed["sql"] = changes["sql"].replace("\r\n", "\n")
-        typed |= {name: bool(typed[name]) for name in _TICKED if name in changes}
-        return replace(self, **typed)
+            own["sql"] = changes["sql"].replace("\r\n", "\n")
+        typed = {name: keep_typed(name, value) for name, value in changes.items() if name in FIELDS}
+        kept = {**self.options, **typed}
+        return replace(self, **own, options={name: value for name, value in kept.items() if value})
 
     @property
     def is_empty(self) -> bool:
@@ -63,67 +93,55 @@ class AskForm:
         return not self.sql.strip()
 
     @property
-    def group(self) -> int | None:
-        """How many rows a group is supposed to have; None where nothing is said."""
-        return None if not self.rows else _read_whole(self.rows)
+    def is_from_release(self) -> bool:
+        """Whether a release is to answer, or nothing."""
+        return self.options.get("from_release") == TRUE
 
-    def payment(self) -> dict[str, Any]:
-        """What is named beside the text, as the wire takes it; a Refusal where it cannot be read."""
+    @property
+    def is_fresh(self) -> bool:
+        """Whether an answer that was paid for before is not taken."""
+        return self.options.get("replay") == FALSE
+
+    def named(self, request: str) -> dict[str, Any]:
+        """What is named beside the text, as the wire takes it for a request; a Refusal where it cannot be read."""
         if self.pay not in (*CURRENCIES, POLICY):
             raise Refusal("The currency", "is none", "pay in epsilon or rho, or name an error", code="bad_price")
-        named: dict[str, Any] = {"rows": self.group, "inference": self.inference, "effort": self.effort}
+        named = read_typed(self.options, request)
         if self.pay != POLICY:
             # A comma in a price is a point to many: it is not read at all. Errors are written with thousands here.
-            named[self.pay] = (_ungroup(self.amount) if self.pay == "error" else self.amount) or None
-        if self.delta:
-            named["delta"] = self.delta
-        if self.from_release:
-            named["from_release"] = True
+            named[self.pay] = (ungroup(self.amount) if self.pay == "error" else self.amount) or None
         return {name: value for name, value in named.items() if value is not None}
 
     def asked(self) -> Ask:
         """The question to pay for."""
-        return _build(Ask, self, request_id=self.request_id or None, allow_uninformative=self.allow_uninformative)
+        return _build(Ask, self, ASK, request_id=self.request_id or None)
 
     def release(self, name: str, *, private: bool) -> AskRelease:
         """The release to make of the question."""
-        return _build(AskRelease, self, name=name, private=private)
+        return _build(AskRelease, self, RELEASE, name=name, private=private)
 
     def priced(self) -> AskPrice:
         """The question whose price is wanted."""
-        return _build(AskPrice, self)
+        return _build(AskPrice, self, PRICE)
 
     def address(self) -> str:
-        """Where the form stands filled in."""
-        kept = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in _PASSING}
+        """Where the form stands filled in; who leaves the price to the owner has none in it."""
         usual = AskForm()
-        said = {name: value for name, value in kept.items() if value != getattr(usual, name)}
+        said = {name: getattr(self, name) for name in ("sql", *(() if self.pay == POLICY else ("pay", "amount")))}
+        said = {name: value for name, value in said.items() if value != getattr(usual, name)} | dict(self.options)
         return f"/ask?{urlencode(said)}" if said else "/ask"
 
 
-def _build(kind: type[_Sent], form: AskForm, **more: Any) -> _Sent:  # noqa: ANN401 - fields of the model
+def _build(kind: type[_Sent], form: AskForm, request: str, **more: Any) -> _Sent:  # noqa: ANN401 - fields of the model
     try:
-        return kind(sql=form.sql, **form.payment(), **more)
+        return kind(sql=form.sql, **form.named(request), **more)
     except ValidationError as wrong:
-        field = str(wrong.errors()[0]["loc"][0])
-        if field in {*CURRENCIES, "delta"}:
-            raise Refusal(f"The {field}", "is not a number", "write for example 0.25", code="bad_price") from None
-        raise Refusal(
-            f"The field {field}", "cannot be read", "choose one that the page offers", code="bad_field"
-        ) from None
-
-
-def _ungroup(text: str) -> str:
-    """A number without separators, if they stand between thousands and nowhere else.
-
-    >>> _ungroup("12,000"), _ungroup("0,25"), _ungroup("1,5")
-    ('12000', '0,25', '1,5')
-    """
-    return text.translate(str.maketrans("", "", _SEPARATORS)) if _GROUPED.fullmatch(text) else text
-
-
-def _read_whole(text: str) -> int:
-    digits = _ungroup(text)
-    if not digits.isascii() or not digits.isdigit() or len(digits) > 16:
-        raise Refusal("The size of a group", "is not a whole number", "write for example 1000", code="bad_rows")
-    return int(digits)
+        name = str(wrong.errors()[0]["loc"][0])
+        if name in CURRENCIES:
+            raise Refusal(f"The {name}", "is not a number", "write for example 0.25", code="bad_price") from None
+        if name in FIELDS and FIELDS[name].kind == "amount":
+            raise refuse_option(FIELDS[name], "is not a number") from None
+        if name in FIELDS and FIELDS[name].kind == "amounts":
+            raise refuse_option(FIELDS[name], "has something that is not a number") from None
+        what = f"The field {OPTIONS[name].in_words if name in OPTIONS else name}"
+        raise Refusal(what, "cannot be read", "choose one that the page offers", code="bad_field") from None

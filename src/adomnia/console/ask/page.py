@@ -67,7 +67,7 @@ def _tell(problem: Unavailable | Failure, form: AskForm) -> AnswerTrouble:
 
 async def ask_page(request: Request) -> Response:
     """The page, with a question that the address names."""
-    form = replace(AskForm.from_fields(request.query_params), request_id="", allow_uninformative=False)
+    form = AskForm.from_fields(request.query_params).changed({"request_id": "", "allow_uninformative": ""})
     return await show(request, lambda visit: build_ask_page(visit, form))
 
 
@@ -99,7 +99,7 @@ async def try_question(request: Request) -> Response:
 
     def read(visit: Visit) -> Page:
         try:
-            asked = replace(form, effort="normal", allow_uninformative=True).asked()
+            asked = form.changed({"effort": "", "allow_uninformative": "true"}).asked()
             refuse_creation(asked.sql)
             answer = ask_made_up(visit, asked)
         except Refusal as refusal:

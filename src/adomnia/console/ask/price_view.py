@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from adomnia.console.answers.digits import show_sure
+from adomnia.console.ask.option_fields import list_option_fields
 from adomnia.errors import Refusal
+from adomnia.options import CONFIDENCE
 from adomnia.pricing.notes import FREE_RELEASE
 from adomnia.privacy.amounts import EPSILON_UNIT, show_down, show_up
 
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
     from adomnia.console.ask.fixes import SuggestedFix
     from adomnia.console.ask.form import AskForm
     from adomnia.console.ask.funnel import Funnel
+    from adomnia.console.ask.option_fields import OptionField
     from adomnia.console.ask.refusals import RefusalView
     from adomnia.explaining.plan_sentences import Piece
     from adomnia.messages.notes import Note
@@ -142,6 +146,21 @@ class PriceView:
     verb: str = "ask"  # what is done once it is paid
     payer: str = "Your budget"
     is_unready: bool = False  # something is missing beside the question
+    sure: str = show_sure(CONFIDENCE)  # how surely errors are kept
+    without: frozenset[str] = frozenset()  # options that the form has no fields for
+
+    @property
+    def more(self) -> tuple[OptionField, ...]:
+        """The fields of options that stand nowhere else on the panel: boxes stand beside what they are good for."""
+        elsewhere = {"allow_uninformative", *self.without}
+        elsewhere |= {"from_release"} if self.release or self.form.is_from_release else set()
+        elsewhere |= {"rows"} if self.form.pay == "error" else set()
+        return tuple(field for field in list_option_fields(self.form.options) if field.name not in elsewhere)
+
+    @property
+    def names_more(self) -> bool:
+        """Whether one of them is named."""
+        return any(field.is_named for field in self.more)
 
     @property
     def may_ask(self) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from adomnia.api.actions.drafts import find_paid, is_about_nobody, is_quick, makes_release, may_price_again, plan_draft
 from adomnia.api.actions.releases import check_named
 from adomnia.api.running.request_facts import choose_id
+from adomnia.console.answers.digits import show_sure
 from adomnia.console.ask.affording import add_affordance, describe_situation, find_most
 from adomnia.console.ask.expectations import (
     find_roughest,
@@ -67,7 +68,7 @@ def build_price(visit: Visit, form: AskForm) -> PriceView:
         return replace(empty, state="free", reads=(Piece("What is public, as text: free."),))
     try:
         refuse_creation(settled.sql)
-        if settled.from_release:
+        if settled.is_from_release:
             return _read_release(visit, empty)
         return _price(visit, budgets, empty)
     except Refusal as refusal:
@@ -134,12 +135,13 @@ def _price(visit: Visit, budgets: Budgets, empty: PriceView) -> PriceView:
         return replace(empty, state="free", reads=(Piece(read),), coming=Coming(told, grouped=False))
     priced = replace(_name_price(_add_words(empty, quote), quote), state="priced")
     quick, known = is_quick(), may_price_again()
-    draft = plan_draft(visit, asked.question()) if known else None
-    paid = None if draft is None else find_paid(visit, draft)
+    draft = plan_draft(visit, asked.question(), asked.confidence) if known else None
+    paid = None if draft is None or empty.form.is_fresh else find_paid(visit, draft)
     priced = replace(
         priced,
         bar=build_bar(budgets.personal, None if paid else quote.event),
         paid_as="" if paid is None else paid.request_id,
+        sure=show_sure(asked.confidence),
     )
     return add_affordance(_add_errors(priced, draft if quick else None, quote, budgets), visit, budgets, quote)
 
@@ -250,7 +252,7 @@ def refuse_creation(sql: str) -> None:
 
 def check_seen(visit: Visit, asked: Ask | AskRelease, seen: str) -> None:
     """Refuse a question that costs more than the page said; one that was paid for before costs nothing."""
-    if not seen or asked.from_release or is_about_nobody(asked.sql):
+    if not seen or asked.payment().get("from_release") or is_about_nobody(asked.sql):
         return
     word, _, said = seen.partition(" ")
     try:
@@ -274,8 +276,8 @@ def _find_price(visit: Visit, asked: Ask | AskRelease) -> tuple[str, Fraction]:
 
 
 def _was_paid(visit: Visit, asked: Ask | AskRelease) -> bool:
-    """Whether whoever asks has paid for it; what is published the dataset pays for, whatever they have."""
-    if isinstance(asked, AskRelease) and not asked.private:
+    """Whether whoever asks has paid for it: not for new noise; and what is published the dataset pays for anyway."""
+    if not (asked.private if isinstance(asked, AskRelease) else asked.replay):
         return False
     with limit():
-        return find_paid(visit, plan_draft(visit, asked.question())) is not None
+        return find_paid(visit, plan_draft(visit, asked.question(), asked.confidence)) is not None

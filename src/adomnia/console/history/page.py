@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annota
 
 from adomnia.api.actions.answers import read_asked
 from adomnia.api.problems import status_of
+from adomnia.console.ask.form import AskForm
 from adomnia.console.frame import show
 from adomnia.console.history.index import histories_of
 from adomnia.console.paying import address_of_answer
@@ -20,13 +21,15 @@ from adomnia.console.rendering import Page
 from adomnia.wire.amounts import text_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from starlette.responses import Response
 
     from adomnia.api.access import Share
     from adomnia.api.requests import Visit
+    from adomnia.console.ask.form import PaidQuestions
     from adomnia.console.history.index import History, PastQuestion
     from adomnia.errors import Refusal
-    from adomnia.pricing.questions import Question
 
 _ROWS = 50  # of a page
 _LONGEST_SEARCH = 500
@@ -114,7 +117,7 @@ def list_rows(pasts: list[PastQuestion]) -> list[HistoryRow]:
             past.version,
             show_paid(past.cost),
             address_of_answer(past.request_id),
-            link_sharper(read_asked(past.asked).questions[0]) if len(past.texts) == 1 else "",
+            link_sharper(read_asked(past.asked)) if len(past.texts) == 1 else "",
         )
         for past in pasts
     ]
@@ -157,32 +160,25 @@ def _read_number(text: str) -> int:
     return max(1, int(text)) if text.isascii() and text.isdigit() and len(text) < 9 else 1
 
 
-def link_sharper(question: Question) -> str:
+def link_sharper(paid: PaidQuestions) -> str:
     """Where to ask again at a price that about halves the error; empty where the question is too long for an address.
 
+    >>> from adomnia.asking.batch import Batch
     >>> from adomnia.pricing.questions import Question
-    >>> link_sharper(Question("SELECT 1", epsilon=Fraction(1, 4)))
-    '/ask?sql=SELECT+1&pay=epsilon&amount=0.5'
+    >>> link_sharper(Batch((Question("SELECT 1", epsilon=Fraction(1, 4)),), 0.95, 1))
+    '/ask?sql=SELECT+1&amount=0.5'
     """
-    return _repeat_link(question, _HALF_THE_ERROR)
+    return _repeat_link(paid, _HALF_THE_ERROR)
 
 
-def link_again(question: Question) -> str:
+def link_again(paid: PaidQuestions) -> str:
     """Where to ask the same at the same price."""
-    return _repeat_link(question, dict.fromkeys(_HALF_THE_ERROR, Fraction(1)))
+    return _repeat_link(paid, {})
 
 
-def _repeat_link(question: Question, factors: dict[str, Fraction]) -> str:
-    fields = {"sql": question.text}
-    for pay, factor in factors.items():
-        amount = getattr(question, pay)
-        if amount is not None:
-            fields |= {"pay": pay, "amount": text_of(Fraction(str(amount)) * factor)}
-    if question.rows is not None:
-        fields["rows"] = str(question.rows)
-    if question.inference != "data":
-        fields["inference"] = question.inference
-    if question.effort != "normal":
-        fields["effort"] = question.effort
-    address = f"/ask?{urlencode(fields)}"
+def _repeat_link(paid: PaidQuestions, factors: Mapping[str, Fraction]) -> str:
+    form = AskForm.from_paid(paid)
+    if form.pay in factors:
+        form = replace(form, amount=text_of(Fraction(form.amount) * factors[form.pay]))
+    address = form.address()
     return address if len(address) <= _LONGEST else ""

@@ -117,7 +117,7 @@ async def _show_shared(request: Request, refusal: Refusal | None = None) -> Resp
             "balance": balance,
             "errors": [] if quote is None else [(each.name, _say_error(each)) for each in quote.outputs],
             "problem": problem,
-            "anew": link_again(asked.questions[0]) if len(asked.questions) == 1 else "",
+            "anew": link_again(asked) if len(asked.questions) == 1 else "",
         }
         return Page("shared.html", filling, 200 if refusal is None else status_of(refusal))
 

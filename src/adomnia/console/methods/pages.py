@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 _USE = "use"  # sent where other rows are chosen, and the columns are to be theirs
 _ABOVE = ""  # the field of what is wrong with none in particular
 _ROWS = ("table", "where", "select")
+_SAID_BY_METHODS = frozenset({"inference"})  # options that arguments of methods stand for
 
 
 async def methods(request: Request) -> Response:
@@ -162,7 +163,7 @@ def build_method_page(
         "terms": list_terms(frame),
         "sql": "" if written is None else written.text,
         "edit": "" if written is None else f"/ask?{urlencode({'sql': written.text})}",
-        "price": _without_other_texts(price),
+        "price": replace(_without_other_texts(price), without=_SAID_BY_METHODS),
         "price_at": f"/methods/{method.name}/price",
         "told_below": True,  # at the field that it is about
         "slots": [_ABOVE, *_ROWS, *(field.id for field in arguments), *(() if keeping is None else (KEEP, NAME))],
@@ -177,7 +178,8 @@ def build_method_page(
 
 def pay_for(written: Written | None, fields: Fields) -> AskForm:
     """The question that a form means, with what is named beside it; whom intervals are about, the text says."""
-    return replace(AskForm.from_fields(fields), sql="" if written is None else written.text, inference="data")
+    form = AskForm.from_fields(fields).changed({"inference": ""})
+    return replace(form, sql="" if written is None else written.text)
 
 
 def _price(visit: Visit, asked: AskForm) -> PriceView:

@@ -7,6 +7,7 @@ import { watchPrice } from "./pricing.js";
 const form = document.getElementById("ask");
 const answer = document.getElementById("answer");
 const LONGEST = 4000; // characters of a question in an address
+const OF_ONE_REQUEST = new Set(["csrf", "request_id", "seen", "change", "allow_uninformative"]);
 
 document.documentElement.classList.add("scripted");
 const pricing = watchPrice(form);
@@ -78,7 +79,7 @@ async function receive(address, sent) {
 
 /** The page is that of the answer now; the way back leads to the question as it was asked. */
 function moveTo(path, sent) {
-  const asked = new URLSearchParams(["sql", "pay", "amount"].filter((name) => sent.has(name)).map((name) => [name, sent.get(name)]));
+  const asked = new URLSearchParams([...sent].filter(([name, value]) => value && !OF_ONE_REQUEST.has(name)));
   if (location.pathname === "/ask" && `${asked}`.length < LONGEST) history.replaceState(null, "", `/ask?${asked}`);
   history.pushState(null, "", path);
   document.title = "Answer - Ad Omnia";

@@ -118,7 +118,7 @@ function watchSpoken(panel) {
 function showPart(panel, html) {
   const open = [...panel.querySelectorAll("details[open]")].map((each) => each.id);
   const field = panel.contains(document.activeElement) ? document.activeElement : null;
-  const caret = field?.type === "text" ? field.selectionStart : null;
+  const caret = ["text", "textarea"].includes(field?.type) ? field.selectionStart : null;
   replacePart(panel, html);
   if (field && document.activeElement === document.body) panel.querySelector("#amount, #pay")?.focus({ preventScroll: true });
   for (const companion of panel.querySelectorAll("template[data-for]")) {

@@ -14,6 +14,7 @@ from adomnia.engines.check.nodes import (
     INTEGER,
     Vocabulary,
     double,
+    is_marked,
     not_proved,
     only,
     place,
@@ -21,7 +22,6 @@ from adomnia.engines.check.nodes import (
     vocabulary_of,
 )
 from adomnia.engines.check.patterns import check_pattern
-from adomnia.engines.check.reading import is_marked
 from adomnia.engines.dialect import Dialect
 
 # Types of values. A `number` is one as it lies there: it may be cast or be NULL, no more. A `code` is the place of a

@@ -9,10 +9,9 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
 from adomnia.sql.methods.arguments import find_arguments
-from adomnia.sql.methods.calls import find_call
-from adomnia.sql.reading.creating import SCHEMA
 from adomnia.sql.reading.parse import parse, split_tokens, write_sql
-from adomnia.sql.values.scope import strip_brackets
+from adomnia.sql.reading.statements import SCHEMA
+from adomnia.sql.values.scope import find_call, strip_brackets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

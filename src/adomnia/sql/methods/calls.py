@@ -50,13 +50,6 @@ _REFUSED = {
 Operand: TypeAlias = TableColumn | Constant
 
 
-def find_call(select: exp.Select) -> exp.Func | None:
-    """The function that stands in FROM of a question, if one does."""
-    source = select.args.get("from_")
-    table = None if source is None else source.this
-    return table.this if isinstance(table, exp.Table) and isinstance(table.this, exp.Func) else None
-
-
 def plan_method(select: exp.Select, call: exp.Func, catalog: Catalog, confidence: float) -> Plan:
     """Plan a question whose rows are those of a method."""
     method = _find(call)

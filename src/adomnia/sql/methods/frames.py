@@ -121,7 +121,7 @@ def _alias(node: exp.Expr) -> str:
 
 def read_factor(node: exp.Expr, name: str, block: Block) -> Factor:
     """A column of declared values; a Refusal says why it is none."""
-    key = read_key(node, block.scope, block.relation, "declare its values")
+    key = read_key(node, block.scope, block.relation, lambda: "declare its values")
     if len(key_cells(key)) > MOST_LEVELS:
         why = f"has {len(key_cells(key)):,} values, more than {MOST_LEVELS:,}"
         raise refusal("too_many_cells", node, why, "group it more coarsely in the SELECT in brackets", name)

@@ -6,20 +6,15 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from adomnia.sql.methods.calls import find_call
-from adomnia.sql.reading.creating import SCHEMA
 from adomnia.sql.reading.parse import parse
 from adomnia.sql.reading.refusals import refusal
+from adomnia.sql.reading.statements import SCHEMA
+from adomnia.sql.values.scope import find_call
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _BY_ITSELF = "ask about one release by itself, and put answers together yourself"
-
-
-def may_name_release(text: str) -> bool:
-    """Whether a text may be about a release: what has not even the word is not."""
-    return SCHEMA in text.lower()
 
 
 def parse_released(text: str) -> exp.Select | None:

@@ -1,8 +1,15 @@
-"""Takes a text apart into statements that end with `;`, which in a string, a quoted name or a comment ends nothing."""
+"""Takes a text apart into statements, and tells before it is parsed whether one explains, lists or makes a release.
+
+A statement ends with `;`, which in a string, a quoted name or a comment ends nothing. Of what creates, drops or alters,
+`CREATE TABLE releases.NAME AS SELECT ...` alone is allowed.
+"""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
+
+from adomnia.errors import Refusal
 
 # What is one piece whatever stands in it; each may be open to the end of the text.
 _PIECE = re.compile(
@@ -84,3 +91,90 @@ def _end_of_comment(text: str, place: int) -> tuple[int, bool]:
 def _statement(text: str, start: int, end: int, *, ended: bool, command: bool = False) -> WrittenStatement:
     line, column = text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start)
     return WrittenStatement(text[start:end], line, column, ended, command)
+
+
+SCHEMA = "releases"
+
+# Possessive: a comment that was passed is never looked at again, so the time is that of reading the text once.
+_BLANK = r"(?>\s+|--[^\n]*|/\*.*?\*/)"
+_EXPLAIN = re.compile(rf"{_BLANK}*+(?P<word>EXPLAIN)\b", re.IGNORECASE | re.DOTALL)
+_LISTING = re.compile(
+    rf"{_BLANK}*+(?:SHOW{_BLANK}++(?P<shown>TABLES|METHODS)|DESC(?:RIBE)?+{_BLANK}++(?P<schema>{SCHEMA}{_BLANK}*+\.{_BLANK}*+)?+(?P<name>\w++|\"[^\"]*+\"))(?:{_BLANK}|;)*+\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+_WORD = re.compile(rf"{_BLANK}*+(?P<word>CREATE|DROP|ALTER|TRUNCATE)\b", re.IGNORECASE | re.DOTALL)
+_CREATION = re.compile(
+    rf"{_BLANK}*+CREATE{_BLANK}++TABLE{_BLANK}++{SCHEMA}{_BLANK}*+\.{_BLANK}*+(?P<name>\w++|\"[^\"]*+\"){_BLANK}++AS\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_FORM = "write CREATE TABLE releases.NAME AS SELECT * FROM a method that makes a release, which SHOW METHODS lists"
+_CODE = "statement_not_allowed"
+
+
+def is_explain(text: str) -> bool:
+    """Whether a text asks for an explanation."""
+    return _EXPLAIN.match(text) is not None
+
+
+def without_explain(text: str) -> str:
+    """The text with EXPLAIN replaced by spaces, so that positions in refusals stay right."""
+    found = _EXPLAIN.match(text)
+    if found is None:
+        return text
+    start, end = found.span("word")
+    return text[:start] + " " * (end - start) + text[end:]
+
+
+def match_listing(text: str) -> re.Match[str] | None:
+    """What of a text says which listing it asks for; None where it asks for none."""
+    return _LISTING.match(text)
+
+
+def is_listing(text: str) -> bool:
+    """Whether a text asks what there is to ask about."""
+    return match_listing(text) is not None
+
+
+def may_name_release(text: str) -> bool:
+    """Whether a text may be about a release: what has not even the word is not."""
+    return SCHEMA in text.lower()
+
+
+@dataclass(frozen=True)
+class Creation:
+    """A release to be made: its name, and its question with spaces in the place of what stands before it."""
+
+    name: str
+    question: str
+
+
+def read_creation(text: str) -> Creation | None:
+    """The release that a text asks for; None where it creates nothing, and a Refusal where it would change more.
+
+    >>> read_creation("CREATE TABLE releases.ages AS SELECT 1").name
+    'ages'
+    """
+    begins = _WORD.match(text)
+    if begins is None:
+        return None
+    found = _CREATION.match(text)
+    if found is not None:
+        # Spaces, but for the ends of lines: positions in refusals stay right.
+        before = re.sub(r"[^\n]", " ", text[: found.end()])
+        return Creation(found["name"].strip('"'), before + text[found.end() :])
+    _refuse_second(text)
+    line = text.count("\n", 0, begins.start("word")) + 1
+    position = line, begins.start("word") - text.rfind("\n", 0, begins.start("word"))
+    word = begins["word"].upper()
+    if word == "CREATE":
+        raise Refusal("This CREATE", "makes no release, and nothing else may be created", _FORM, position, code=_CODE)
+    why = "would change or remove what is there; what was published stays published, because others may have read it"
+    raise Refusal(f"{word}", why, "leave it out", position, code=_CODE)
+
+
+def _refuse_second(text: str) -> None:
+    """Refuse a second statement as such, whatever the first one is."""
+    second = next(islice(split_statements(text), 1, None), None)
+    if second is not None:
+        fix, place = "ask one question at a time", (second.line, second.column)
+        raise Refusal("A second statement", "begins here", fix, place, code="multiple_statements")

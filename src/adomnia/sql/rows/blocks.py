@@ -16,17 +16,17 @@ from adomnia.messages.references import Setting
 from adomnia.messages.texts import Fix, Message, write
 from adomnia.methods.registry import find_method
 from adomnia.privacy import relations
-from adomnia.sql.reading.creating import SCHEMA
 from adomnia.sql.reading.parse import check_clauses, parse_statement
 from adomnia.sql.reading.refusals import refusal, refusal_of_name, refusal_of_node
+from adomnia.sql.reading.statements import SCHEMA
 from adomnia.sql.rows.correlation import Block, OuterConditions, is_around, split_correlation
 from adomnia.sql.rows.derived import Derived, Side, filter_rows, free_label, is_person, label_of, make_side, unite
-from adomnia.sql.rows.joins import JoinClause, conjuncts, join_sides, scope_over
-from adomnia.sql.rows.lookups import DECIDES, Lookups, subqueries
+from adomnia.sql.rows.joins import JoinClause, join_sides, scope_over
+from adomnia.sql.rows.lookups import DECIDES, Lookups
 from adomnia.sql.rows.selection import select_rows
 from adomnia.sql.values.aggregates import AGGREGATES
 from adomnia.sql.values.scalars import MOST_NODES, read_expression
-from adomnia.sql.values.scope import Scope, ScopeTable, check_parts
+from adomnia.sql.values.scope import Scope, ScopeTable, check_parts, conjuncts, subqueries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

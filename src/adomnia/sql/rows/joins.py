@@ -41,14 +41,6 @@ class Joined:
     conditions: list[Expression]
 
 
-def conjuncts(node: exp.Expr | None) -> list[exp.Expr]:
-    """Split a condition at AND."""
-    if node is None:
-        return []
-    inner = strip_brackets(node)
-    return [part for each in inner.flatten() for part in conjuncts(each)] if isinstance(inner, exp.And) else [inner]
-
-
 def read_join_condition(node: exp.Expr, scope: Scope) -> Expression:
     """Read one condition of a join; only here may ids be compared."""
     if isinstance(node, exp.EQ):

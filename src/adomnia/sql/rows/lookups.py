@@ -37,7 +37,7 @@ from adomnia.sql.values.scalars import read_expression
 from adomnia.sql.values.scope import Scope, check_parts, strip_brackets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from adomnia.sql.rows.correlation import Block, RowReader
     from adomnia.sql.rows.derived import Derived
@@ -253,20 +253,3 @@ def _refuse_mixed(block: Block) -> None:
     for mixed in block.correlation.mixed:
         code = "public_subquery" if block.relation.is_public else "private_subquery"
         raise refusal(code, mixed, "compares with the row around it otherwise than by =", _ONLY_EQUAL)
-
-
-def subqueries(select: exp.Select) -> Iterator[exp.Expr]:
-    """The subqueries of a SELECT's own expressions, outermost first."""
-    group = select.args.get("group")
-    parts = [*select.expressions, select.args.get("where"), *(group.expressions if group is not None else ())]
-    return find_subqueries(parts, select)
-
-
-def find_subqueries(parts: Iterable[exp.Expr | None], select: exp.Select) -> Iterator[exp.Expr]:
-    """The subqueries in some parts of a SELECT that belong to it, outermost first."""
-    for part in parts:
-        for node in part.find_all(exp.In, exp.Exists, exp.Subquery) if part is not None else ():
-            inside = isinstance(node, exp.Subquery) and (node.arg_key == "query" or isinstance(node.parent, exp.Exists))
-            asks = not isinstance(node, exp.In) or node.args.get("query")
-            if asks and not inside and node.parent_select is select:
-                yield node

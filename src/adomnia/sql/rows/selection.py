@@ -13,12 +13,12 @@ from adomnia.privacy.kinds import Identity, Kind, Moment, Quantity
 from adomnia.privacy.relations import Named, Relation, Selected
 from adomnia.sql.reading.refusals import refusal, refusal_of_name, refusal_of_node
 from adomnia.sql.rows.derived import Derived, filter_rows, is_person, qualify, refuse_missing, refuse_slow
-from adomnia.sql.rows.lookups import Lookups, find_subqueries, make_values
+from adomnia.sql.rows.lookups import Lookups, make_values
 from adomnia.sql.rows.own_rows import OwnValues, find_aggregates
 from adomnia.sql.values.conditions import size
 from adomnia.sql.values.group_keys import refuse_grouping_sets, resolve_key
 from adomnia.sql.values.scalars import read_expression
-from adomnia.sql.values.scope import Scope, ScopeTable, check_parts, strip_brackets
+from adomnia.sql.values.scope import Scope, ScopeTable, check_parts, find_subqueries, strip_brackets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,7 @@
 """Reads GROUP BY: the values of keys are declared or bounded, so that the groups do not depend on the data."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date, datetime
 from fractions import Fraction
 from itertools import combinations, product
@@ -45,11 +45,9 @@ class WrittenKeys(NamedTuple):
     sets: tuple[tuple[Key, ...], ...] = ()
 
 
-def read_keys(select: exp.Select, scope: Scope, relation: Relation, lacking: str | None) -> WrittenKeys:
-    """Read the keys of GROUP BY; `lacking` says what is needed to find undeclared values, None if nothing is."""
-    group = select.args.get("group")
-    if group is None:
-        return WrittenKeys()
+def read_keys(select: exp.Select, scope: Scope, relation: Relation, lacking: Callable[[], str] | None) -> WrittenKeys:
+    """Read the keys of GROUP BY; `lacking` tells what is needed to find undeclared values, None if nothing is."""
+    group = select.args["group"]
     check_parts(group, "expressions", "all")
     written = [
         [resolve_key(strip_brackets(part), select, scope) for part in parts] for parts in list_groupings(select, group)
@@ -57,14 +55,17 @@ def read_keys(select: exp.Select, scope: Scope, relation: Relation, lacking: str
     found = {id(node): read_key(node, scope, relation, lacking) for parts in written for node in parts}
     sets = tuple(dict.fromkeys(tuple(dict.fromkeys(found[id(node)] for node in parts)) for parts in written))
     named = _NAMED_TO_CHOOSE_IN if select.find(exp.Median, exp.Quantile, exp.Min, exp.Max) else MOST_NAMED
-    keys = limit_open_keys(tuple(dict.fromkeys(key for each in sets for key in each)), named)
+    keys = tuple(dict.fromkeys(key for each in sets for key in each))
+    finds = any(map(is_open, keys))
+    if finds:
+        keys = limit_open_keys(keys, named)
     cells = prod(len(key_cells(key)) for key in keys)
     if cells > MOST_CELLS:
         why = f"makes {cells:,} groups, more than {MOST_CELLS:,}"
         raise refusal("too_many_cells", group, why, "group by fewer keys", "GROUP BY")
     if len(sets) == 1:
         return WrittenKeys(keys)
-    if any(map(is_open, keys)):
+    if finds:
         why = "adds up groups that are found in the data, of which some are not found"
         fix = "ask for each grouping by itself, or name the values: WHERE name IN ('a', 'b')"
         raise refusal("grouping_sets", group, why, fix, "GROUP BY with several groupings")
@@ -96,8 +97,8 @@ def resolve_key(node: exp.Expr, select: exp.Select, scope: Scope) -> exp.Expr:
     return node
 
 
-def read_key(node: exp.Expr, scope: Scope, relation: Relation, lacking: str | None) -> Key:
-    """Read one key; `lacking` says what is needed to find undeclared values, None if nothing is."""
+def read_key(node: exp.Expr, scope: Scope, relation: Relation, lacking: Callable[[], str] | None) -> Key:
+    """Read one key; `lacking` tells what is needed to find undeclared values, None if nothing is."""
     own = list(own_nodes(node, scope))
     meanings = [scope.column(each) for each in own if isinstance(each, exp.Column)]
     columns = {column for meaning in meanings for column in columns_of(meaning)}
@@ -114,7 +115,7 @@ def read_key(node: exp.Expr, scope: Scope, relation: Relation, lacking: str | No
         if found is not None:
             return found
     if any_values is None or lacking is not None:
-        raise _refusal_of_key(node, written, "" if any_values is None or lacking is None else ", or " + lacking)
+        raise _refusal_of_key(node, written, "" if any_values is None or lacking is None else ", or " + lacking())
     return any_values
 
 

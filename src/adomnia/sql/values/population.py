@@ -7,9 +7,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from adomnia.errors import Refusal
-from adomnia.messages.references import Option
-from adomnia.messages.texts import Message, write
-from adomnia.options import OPTIONS
+from adomnia.messages.texts import write
 from adomnia.plans.formulas import Formula, Term, map_leaves, statistics_of
 from adomnia.plans.plan import Plan
 from adomnia.privacy.domains import Numbers
@@ -22,9 +20,9 @@ from adomnia.sql.values.aggregates import AGGREGATES
 from adomnia.statistics.contract import Statistic
 from adomnia.statistics.count import Count
 from adomnia.statistics.mean import Mean
+from adomnia.statistics.one_round import is_about_population
 from adomnia.statistics.population.mean import PopulationMean
 from adomnia.statistics.population.quantile import PopulationQuantile, with_ladder
-from adomnia.statistics.population.registry import is_about_population
 from adomnia.statistics.population.share import PopulationShare, is_one_of_two
 from adomnia.statistics.population.variance import PopulationVariance
 from adomnia.statistics.quantile import PlainQuantile, Quantile
@@ -42,13 +40,6 @@ _REFUSED = {
     "MAX": ("a sample does not tell how far a population goes", "ask QUANTILE or " + _LEFT_OUT),
 }
 _UNMEASURED = ("how far sampling moves it is not measured", _LEFT_OUT)
-
-
-def check_inference(inference: object) -> None:
-    """Refuse an inference that is not known."""
-    if inference not in OPTIONS["inference"].choices:
-        fix = write("write {inference=population}, or leave it out")
-        raise Refusal(Message(Option("inference", str(inference))), "is not known", fix, code="bad_inference")
 
 
 def infer_population(select: exp.Select, plan: Plan) -> Plan:

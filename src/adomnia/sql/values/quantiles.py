@@ -78,7 +78,7 @@ def merge_quantiles(select: exp.Select, plan: Plan) -> Plan:
         aggregate = replace(asked, shares=tuple(sorted(shares[alone])), confidence=sure)
         return replace(statistic, query=replace(query, aggregate=aggregate))  # type: ignore[type-var]  # a dataclass
 
-    return plan.with_statistics(simultaneous) if shares else plan
+    return plan.with_statistics(simultaneous)
 
 
 def _without_shares(query: Query) -> Query:

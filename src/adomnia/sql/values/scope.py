@@ -1,6 +1,6 @@
-"""Scopes: what the names of columns mean in a SELECT."""
+"""Scopes: what the names of columns mean in a SELECT, and which of its nodes are its own."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from sqlglot import exp
@@ -105,6 +105,38 @@ def strip_brackets(node: exp.Expr) -> exp.Expr:
     while type(node) is exp.Paren:
         node = node.this
     return node
+
+
+def conjuncts(node: exp.Expr | None) -> list[exp.Expr]:
+    """Split a condition at AND."""
+    if node is None:
+        return []
+    inner = strip_brackets(node)
+    return [part for each in inner.flatten() for part in conjuncts(each)] if isinstance(inner, exp.And) else [inner]
+
+
+def find_call(select: exp.Select) -> exp.Func | None:
+    """The function that stands in FROM of a question, if one does."""
+    source = select.args.get("from_")
+    table = None if source is None else source.this
+    return table.this if isinstance(table, exp.Table) and isinstance(table.this, exp.Func) else None
+
+
+def subqueries(select: exp.Select) -> Iterator[exp.Expr]:
+    """The subqueries of a SELECT's own expressions, outermost first."""
+    group = select.args.get("group")
+    parts = [*select.expressions, select.args.get("where"), *(group.expressions if group is not None else ())]
+    return find_subqueries(parts, select)
+
+
+def find_subqueries(parts: Iterable[exp.Expr | None], select: exp.Select) -> Iterator[exp.Expr]:
+    """The subqueries in some parts of a SELECT that belong to it, outermost first."""
+    for part in parts:
+        for node in part.find_all(exp.In, exp.Exists, exp.Subquery) if part is not None else ():
+            inside = isinstance(node, exp.Subquery) and (node.arg_key == "query" or isinstance(node.parent, exp.Exists))
+            asks = not isinstance(node, exp.In) or node.args.get("query")
+            if asks and not inside and node.parent_select is select:
+                yield node
 
 
 def _find_column(source: ScopeTable, name: str) -> Expression | None:

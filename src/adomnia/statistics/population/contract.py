@@ -4,6 +4,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -24,6 +25,7 @@ class PopulationStatistic(OneRound):
     what they know of noise alone would leave out the sampling.
     """
 
+    of_population: ClassVar[bool] = True
     query: Query
     degree: int
 

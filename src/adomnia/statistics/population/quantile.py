@@ -39,6 +39,7 @@ class PopulationQuantile(OneRound):
     rules: ClassVar[int] = 2  # as those of its mechanism
     name: ClassVar[str] = "population QUANTILE"
     by: ClassVar[str] = "brackets"
+    of_population: ClassVar[bool] = True
     query: Query
     share: Fraction
 

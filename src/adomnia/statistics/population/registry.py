@@ -2,7 +2,6 @@
 
 from typing import TypeAlias
 
-from adomnia.statistics.contract import Statistic
 from adomnia.statistics.population.mean import PopulationMean
 from adomnia.statistics.population.quantile import PopulationQuantile
 from adomnia.statistics.population.share import PopulationShare
@@ -17,8 +16,3 @@ POPULATION: dict[str, OfPopulation] = {
     **dict.fromkeys(VARIANCES, PopulationVariance),
     "QUANTILE": PopulationQuantile,
 }
-
-
-def is_about_population(statistic: Statistic) -> bool:
-    """Whether its interval is about the population, and not about the rows that there are."""
-    return type(statistic) in POPULATION.values()
