@@ -2,11 +2,11 @@
 
     python benchmarks/accuracy.py [--trials 100] [--rows 1000 10000] [--only lm]
 
-Prints a Markdown table: of each method, law of the data, number of rows and price, the share of 95% intervals that hold
-the number of the population, and the mean absolute error over that of the classical estimate of the same rows (NumPy,
-statsmodels), each with its standard error. Numbers without a reply are counted apart; where most have none, nothing
-else is said, and where the classical estimate is always the truth there is no ratio. Exits with 1 where a share, in
-bold, is outside of 0.92 to 0.985 beyond three standard errors.
+Prints a Markdown table: of each method, distribution of the data, number of rows and price, the share of 95% intervals
+that hold the number of the population, and the mean absolute error over that of the classical estimate of the same rows
+(NumPy, statsmodels), each with its standard error. Numbers without a reply are counted apart; where most have none,
+nothing else is said, and where the classical estimate is always the truth there is no ratio. Exits with 1 where a
+share, in bold, is outside of 0.92 to 0.985 beyond three standard errors.
 """
 
 from __future__ import annotations
@@ -96,19 +96,19 @@ def _mean(values: np.ndarray) -> tuple[float, float]:
     return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))
 
 
-def simulate(settings: list[Setting], law: str, price: Price, rows: int, trials: int) -> Iterator[Trials]:
+def simulate(settings: list[Setting], distribution: str, price: Price, rows: int, trials: int) -> Iterator[Trials]:
     """Trials of settings that read the same analysis."""
-    seed = f"{settings[0].method} {law} {price} {rows}"
+    seed = f"{settings[0].method} {distribution} {price} {rows}"
     random, bits, analysis = np.random.default_rng(list(seed.encode())), SeededBits(seed), settings[0].analysis
     said, classical = [], []
     for _ in range(trials):
-        data = draw_people(law, rows, random)
+        data = draw_people(distribution, rows, random)
         table = analyse(analysis, price, data, bits)
         said.append([each.read(table) for each in settings])  # type: ignore[arg-type]  # methods have tables
         classical.append([each.classical(data) for each in settings])
     for place, setting in enumerate(settings):
         values, lower, upper = np.stack([each[place] for each in said], axis=1)
-        truth = setting.classical(populate(law))
+        truth = setting.classical(populate(distribution))
         yield Trials(values, lower, upper, np.stack([each[place] for each in classical]), truth, setting.alike)
 
 
@@ -116,10 +116,16 @@ def measure(method: str, sizes: list[int], trials: int) -> Iterator[tuple[str, b
     """Lines of the table about one method, each with whether its intervals hold as often as they should."""
     named = {name: each for name, each in SETTINGS.items() if each.method == method}
     settings = list(named.values())
-    for law, rows in product(settings[0].laws, sizes):
-        both = [simulate(settings, law, price, rows, trials) for price in PRICES.values()]
+    for distribution, rows in product(settings[0].distributions, sizes):
+        both = [simulate(settings, distribution, price, rows, trials) for price in PRICES.values()]
         for name, *found in zip(named, *both, strict=True):
-            cells = [name, law, f"{rows:,}", f"{trials}", *(cell for each in found for cell in each.describe())]
+            cells = [
+                name,
+                distribution,
+                f"{rows:,}",
+                f"{trials}",
+                *(cell for each in found for cell in each.describe()),
+            ]
             yield f"| {' | '.join(cells)} |", not any(each.missed for each in found)
 
 

@@ -56,7 +56,7 @@ CASES = [
 
 
 def heavy_tailed(rows: int) -> pa.Table:
-    """The same cities and fares, with people whose number of trips has no upper limit: Pareto's law, exponent 1.5."""
+    """The same cities and fares, with people whose number of trips has no upper limit: Pareto, exponent 1.5."""
     table, draw = trips(rows), np.random.default_rng(21)
     people = np.ceil(1.5 * (1 - draw.random(int(rows * PEOPLE_PER_ROW * 1.5) + 10)) ** (-1 / 1.5)).astype(np.int64)
     person = draw.permutation(np.repeat(np.arange(len(people)), people)[:rows])

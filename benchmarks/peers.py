@@ -3,9 +3,9 @@
     ADOMNIA_DIFFPRIVLIB=/path/to/python python benchmarks/peers.py [--draws 40] [--data normal]
 
 diffprivlib needs an older scikit-learn, so that it has an environment of its own, whose Python is named there; without
-it, and without OpenDP, those cells are left out. Each cell is a method, a law of the data and a number of rows; its
-error is the mean over draws of data and noise, one row a person, at epsilon 1, with its standard error. All know the
-same bounds; diffprivlib also knows how many rows there are, which we and OpenDP pay for. Our numbers come with
+it, and without OpenDP, those cells are left out. Each cell is a method, a distribution of the data and a number of
+rows; its error is the mean over draws of data and noise, one row a person, at epsilon 1, with its standard error. All
+know the same bounds; diffprivlib also knows how many rows there are, which we and OpenDP pay for. Our numbers come with
 intervals and theirs do not: rows "alone" are ours without, and rows "cut at 0" are our counts as diffprivlib reports
 its own. A number without a reply counts as a guess from the bounds alone. Exits with 1 where we are no worse, within
 5%, in fewer than 80% of the cells.
@@ -37,7 +37,7 @@ BAR = 0.8
 TIE = 1.05  # within the noise of the benchmark itself
 ROWS = (1_000, 10_000)
 LOWER, UPPER = 0.0, 100.0
-LAWS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
+DISTRIBUTIONS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
     "normal": lambda random, n: random.normal(50, 12, n),
     "lognormal": lambda random, n: random.lognormal(2.5, 0.7, n),
     "ages": lambda random, n: np.round(random.gamma(6, 7, n)),
@@ -61,9 +61,9 @@ WITHOUT_INTERCEPT = {"lm", "logit"}
 GUESSES = {"lm": 0.0, "logit": 0.0, "histogram": 0.0, "sd": (UPPER - LOWER) / 4}  # else the middle of the bounds
 
 
-def draw(law: str, rows: int, seed: int) -> dict[str, np.ndarray]:
+def draw(distribution: str, rows: int, seed: int) -> dict[str, np.ndarray]:
     random = np.random.default_rng(seed)
-    x, z = np.clip(LAWS[law](random, rows), LOWER, UPPER), random.uniform(-1, 1, rows)
+    x, z = np.clip(DISTRIBUTIONS[distribution](random, rows), LOWER, UPPER), random.uniform(-1, 1, rows)
     y = np.clip(20 + 0.5 * x + 5 * z + random.normal(0, 5, rows), LOWER, UPPER)
     chance = 1 / (1 + np.exp(-(-0.5 + 1.5 * (x - 50) / 50 + z)))
     return {"x": x, "z": z, "y": y, "b": (random.random(rows) < chance).astype(int), "s": (x - 50) / 50}
@@ -174,7 +174,7 @@ class Cell:
     """One comparison: the mean errors of both, and their standard errors."""
 
     method: str
-    law: str
+    distribution: str
     rows: int
     peer: str
     own: tuple[float, float]
@@ -193,23 +193,23 @@ class Cell:
     def __str__(self) -> str:
         errors = " | ".join("{:.3g} ± {:.1g}".format(*each) for each in (self.own, self.theirs))
         ratio = f"{self.own[0] / self.theirs[0]:.2f}{' (worse)' if self.clearly_worse else ''}"
-        return f"| {self.method} | {self.law} | {self.rows:,} | {self.peer} | {errors} | {ratio} |"
+        return f"| {self.method} | {self.distribution} | {self.rows:,} | {self.peer} | {errors} | {ratio} |"
 
 
-def compare(laws: list[str], draws: int) -> Iterator[Cell]:
-    """All cells of some laws."""
-    for law in laws:
+def compare(distributions: list[str], draws: int) -> Iterator[Cell]:
+    """All cells of some distributions."""
+    for distribution in distributions:
         for rows in ROWS:
-            cells = [draw(law, rows, seed) for seed in range(draws)]
+            cells = [draw(distribution, rows, seed) for seed in range(draws)]
             answers = [ask(cell) for cell in cells]
             ours = {name: error(name, cells, [told[name] for told in answers]) for name in answers[0]}
             for peer, told in (("diffprivlib", diffprivlib(cells)), ("OpenDP", opendp(cells))):
                 for name, values in told.items():
                     theirs = error(name, cells, [np.array(each) for each in values])
-                    yield Cell(name, law, rows, peer, ours[name], theirs)
+                    yield Cell(name, distribution, rows, peer, ours[name], theirs)
                     if name in FURTHER and (FURTHER[name], peer) != (CUT, "OpenDP"):
                         asked = name + FURTHER[name]
-                        yield Cell(asked, law, rows, peer, ours[asked], theirs)
+                        yield Cell(asked, distribution, rows, peer, ours[asked], theirs)
 
 
 def error(name: str, cells: list[dict[str, np.ndarray]], found: list[np.ndarray]) -> tuple[float, float]:
@@ -222,7 +222,7 @@ def error(name: str, cells: list[dict[str, np.ndarray]], found: list[np.ndarray]
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--draws", type=int, default=40)
-    parser.add_argument("--data", nargs="+", choices=LAWS, default=list(LAWS))
+    parser.add_argument("--data", nargs="+", choices=DISTRIBUTIONS, default=list(DISTRIBUTIONS))
     given = parser.parse_args()
     print("| method | data | rows | peer | our error | theirs | ratio |\n|---|---|---|---|---|---|---|")
     cells = []

@@ -55,25 +55,25 @@ def fares(rows: int, seed: int) -> np.ndarray:
 
 def measured(values: np.ndarray, shares: tuple[Fraction, ...], kind: type[Halving | Brackets]) -> np.ndarray:
     """What a mechanism releases of one cell, for epsilon 1."""
-    law = kind(shares, DOMAIN.width + 1, Fraction(1), Pure(1))
-    grid, shift = np.rint(values / float(DOMAIN.step)).astype(np.int64), bucket_bits(law.values)
+    mechanism = kind(shares, DOMAIN.width + 1, Fraction(1), Pure(1))
+    grid, shift = np.rint(values / float(DOMAIN.step)).astype(np.int64), bucket_bits(mechanism.values)
 
     def read(buckets: list[int] | None) -> np.ndarray:
         kept = grid >> shift if buckets is None else grid[np.isin(grid >> shift, buckets)]
         found, counts = np.unique(kept, return_counts=True)
         return np.stack([np.zeros_like(found), found, counts])
 
-    secret = SecretHistogram(read, 1, Sensitivity(l1=1), law.event(Sensitivity(l1=1)))
-    return law.release(secret, SystemBits())
+    secret = SecretHistogram(read, 1, Sensitivity(l1=1), mechanism.event(Sensitivity(l1=1)))
+    return mechanism.release(secret, SystemBits())
 
 
 def estimates(values: np.ndarray, shares: tuple[Fraction, ...], kind: type[Halving | Brackets]) -> list[Estimate]:
     aggregate = Histogram(FARE, DOMAIN, shares, Fraction(19, 20))
     asked = [Quantile(Query(Private("trips", 1, (FARE,)), (), aggregate), share) for share in shares]
     released = measured(values, shares, kind)
-    law = kind(shares, DOMAIN.width + 1, Fraction(1), Pure(1))
+    mechanism = kind(shares, DOMAIN.width + 1, Fraction(1), Pure(1))
     wanted = asked if kind is Brackets else [PlainQuantile(each.query, each.share) for each in asked]
-    return [each.estimate(Measured(released, law)) for each in wanted]  # type: ignore[attr-defined, misc]
+    return [each.estimate(Measured(released, mechanism)) for each in wanted]  # type: ignore[attr-defined, misc]
 
 
 def errors(report: Report) -> None:

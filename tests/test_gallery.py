@@ -126,15 +126,15 @@ def test_the_median_of_answers_reveals_a_count_as_often_as_is_known():
     assert averaging.reveal_by_median(1.0, 21) < 0.95 <= averaging.reveal_by_median(1.0, 23)
 
 
-def test_the_law_of_our_noise_reveals_a_count_as_often_as_draws_of_it():
+def test_the_distribution_of_our_noise_reveals_a_count_as_often_as_draws_of_it():
     from adomnia.noise import discrete_laplace
     from kit.bits import SeededBits
 
     drawn = discrete_laplace(1, (20_000, 9), SeededBits("means")).mean(axis=1)
-    law = averaging.reveal_our_noise(1.0)(9)
-    deviation = sqrt(law * (1 - law) / 20_000)
-    assert abs((abs(drawn) < 0.5).mean() - law) < 5 * deviation  # wrong once in 1.7 million
-    assert abs(averaging.reveal_our_noise(1.1)(9) - law) > 5 * deviation
+    distribution = averaging.reveal_our_noise(1.0)(9)
+    deviation = sqrt(distribution * (1 - distribution) / 20_000)
+    assert abs((abs(drawn) < 0.5).mean() - distribution) < 5 * deviation  # wrong once in 1.7 million
+    assert abs(averaging.reveal_our_noise(1.1)(9) - distribution) > 5 * deviation
 
 
 def test_a_session_gives_one_answer_to_one_question_and_stops_at_its_budget():
@@ -250,7 +250,7 @@ def test_the_distance_to_another_range_is_found_by_trying_all_replacements():
 
 
 def test_a_fit_to_many_exact_counts_finds_what_they_were_counted_of():
-    """Of a normal law above 0, and of one on the whole line; the other of the two would be off by far more."""
+    """Of a normal distribution above 0, and of one on the whole line; the other of the two would be off by far more."""
     import numpy as np
     from scipy.special import ndtr
 

@@ -57,9 +57,11 @@ def test_every_estimator_that_was_measured_was_measured_everywhere():
 
 
 @pytest.mark.parametrize("estimator", MEASURED, ids=by_name)
-@pytest.mark.parametrize(("law", "price"), [("Pareto", "0.1"), ("rounded to fives", "1"), ("lognormal", "no noise")])
-def test_the_first_errors_that_are_kept_are_drawn_again(estimator, law, price):
-    cell = TABLE.Cell(estimator, TABLE.LAWS[law], 100, price)
+@pytest.mark.parametrize(
+    ("distribution", "price"), [("Pareto", "0.1"), ("rounded to fives", "1"), ("lognormal", "no noise")]
+)
+def test_the_first_errors_that_are_kept_are_drawn_again(estimator, distribution, price):
+    cell = TABLE.Cell(estimator, TABLE.DISTRIBUTIONS[distribution], 100, price)
     kept = [np.nan if each is None else each for each in KEPT[cell.key]["first"]]
     assert cell.errors(TABLE.FIRST) == pytest.approx(kept, rel=1e-5, abs=1e-9, nan_ok=True)
 
@@ -73,30 +75,34 @@ def test_no_reply_is_told_as_often_as_it_is(error, silent, shown):
 
 
 def test_more_than_half_without_a_reply_has_no_error():
-    law = TABLE.LAWS["normal"]
+    distribution = TABLE.DISTRIBUTIONS["normal"]
     [silent] = [each for each in TABLE.offered() if each.name == "ptr_iqr"]
-    found = TABLE.Cell(replace(silent, samples={100: 4}), law, 100, "0.1").simulate()
+    found = TABLE.Cell(replace(silent, samples={100: 4}), distribution, 100, "0.1").simulate()
     assert found["error"] is None
     assert found["silent"] == 1
 
 
-def error_of(name, law, rows, price):
-    return KEPT[f"{name} | {law} | {rows} | {price}"]["error"]
+def error_of(name, distribution, rows, price):
+    return KEPT[f"{name} | {distribution} | {rows} | {price}"]["error"]
 
 
 @pytest.mark.parametrize(("name", "instead"), [("ptr_median", "MEDIAN(x)"), ("ptr_iqr", "iqr")])
-@pytest.mark.parametrize("law", ["normal", "lognormal", "exponential", "uniform", "Pareto"])
-def test_what_is_tested_before_it_is_released_is_never_nearer_as_the_page_says(name, instead, law):
+@pytest.mark.parametrize("distribution", ["normal", "lognormal", "exponential", "uniform", "Pareto"])
+def test_what_is_tested_before_it_is_released_is_never_nearer_as_the_page_says(name, instead, distribution):
     for rows in TABLE.SIZES:
         for price in TABLE.PRICES:
-            error = error_of(name, law, rows, price)
-            assert error is None or error > 1.5 * error_of(instead, law, rows, price)
+            error = error_of(name, distribution, rows, price)
+            assert error is None or error > 1.5 * error_of(instead, distribution, rows, price)
 
 
 def test_smooth_noise_is_worth_it_for_ties_and_not_at_a_small_price_as_the_page_says():
-    for rows, law in product((1000, 10_000), ("normal", "lognormal", "uniform", "Pareto")):
-        assert error_of("smooth_quantile", law, rows, "0.1") > 2 * error_of("MEDIAN(x)", law, rows, "0.1")
-        assert error_of("smooth_quantile", law, rows, "1") < 1.2 * error_of("MEDIAN(x)", law, rows, "1")
+    for rows, distribution in product((1000, 10_000), ("normal", "lognormal", "uniform", "Pareto")):
+        assert error_of("smooth_quantile", distribution, rows, "0.1") > 2 * error_of(
+            "MEDIAN(x)", distribution, rows, "0.1"
+        )
+        assert error_of("smooth_quantile", distribution, rows, "1") < 1.2 * error_of(
+            "MEDIAN(x)", distribution, rows, "1"
+        )
     assert error_of("smooth_quantile", "60% zeros", 100, "1") == 0 == error_of("MEDIAN(x)", "60% zeros", 100, "1")
     assert 5 * error_of("smooth_quantile", "60% zeros", 100, "0.1") < error_of("MEDIAN(x)", "60% zeros", 100, "0.1")
 
@@ -106,17 +112,21 @@ def test_hubers_location_is_nearer_than_the_median_on_normal_values_as_the_page_
     assert error_of("huber_location", "Pareto", 1000, "0.1") > 1
 
 
-def test_a_number_that_a_law_does_not_have_is_left_blank():
-    [line] = [line for line in TABLE._render_law(TABLE.LAWS["Pareto"], KEPT).splitlines() if "STDDEV" in line]
+def test_a_number_that_a_distribution_does_not_have_is_left_blank():
+    [line] = [
+        line
+        for line in TABLE._render_distribution(TABLE.DISTRIBUTIONS["Pareto"], KEPT).splitlines()
+        if "STDDEV" in line
+    ]
     assert set(line.replace("`STDDEV(x)`", "")) == {"|", " "}
 
 
 @pytest.mark.parametrize("price", TABLE.PRICES.values(), ids=TABLE.PRICES)
-def test_location_takes_the_way_of_the_median_on_all_laws_as_the_page_says(price):
+def test_location_takes_the_way_of_the_median_on_all_distributions_as_the_page_says(price):
     """So it needs no row of its own."""
-    for law in TABLE.LAWS.values():
+    for distribution in TABLE.DISTRIBUTIONS.values():
         for rows in TABLE.SIZES:
-            asked = TABLE._method("location", "median", f", sample_size => {rows}").build(law)
+            asked = TABLE._method("location", "median", f", sample_size => {rows}").build(distribution)
             assert asked.specialize_for(price).way == "brackets"
 
 
@@ -136,7 +146,7 @@ def test_methods_that_are_not_there_are_not_offered():
 
 
 @pytest.mark.parametrize(
-    ("law", "target", "known"),
+    ("distribution", "target", "known"),
     [
         ("normal", "mean", 50.0),
         ("normal", "sd", 10.0),
@@ -153,16 +163,16 @@ def test_methods_that_are_not_there_are_not_offered():
         ("rounded to fives", "median", 50.0),
     ],
 )
-def test_the_population_has_the_numbers_that_are_known(law, target, known):
-    assert TABLE.find_truth(law, target) == pytest.approx(known, rel=2e-3, abs=1e-9)
+def test_the_population_has_the_numbers_that_are_known(distribution, target, known):
+    assert TABLE.find_truth(distribution, target) == pytest.approx(known, rel=2e-3, abs=1e-9)
 
 
-@pytest.mark.parametrize("law", TABLE.LAWS.values(), ids=lambda law: law.name)
-def test_samples_follow_their_law(law):
+@pytest.mark.parametrize("distribution", TABLE.DISTRIBUTIONS.values(), ids=lambda distribution: distribution.name)
+def test_samples_follow_their_distribution(distribution):
     """The share below the true quartiles, of 100,000 values: beyond six deviations once in 500 million."""
-    drawn = law.draw(100_000, 0)
+    drawn = distribution.draw(100_000, 0)
     for share in (0.25, 0.75):
-        value = float(law.quantile(np.array([share]))[0])
+        value = float(distribution.quantile(np.array([share]))[0])
         below, most = np.mean(drawn < value), np.mean(drawn <= value)
         assert below - 0.0083 <= share <= most + 0.0083
 

@@ -1,4 +1,4 @@
-"""How far each method for a middle or a spread is off, on eight laws: writes the tables of docs/which-estimator.md.
+"""How far each method for a middle or a spread is off, on eight distributions: the tables of docs/which-estimator.md.
 
     python tools/location_error_table.py [--only trimmed_mean] [--again]
 
@@ -61,7 +61,7 @@ Functional = Callable[[Floats], float]
 
 
 @dataclass(frozen=True)
-class Law:
+class Distribution:
     """What the values of a column are like: their quantiles, the bounds that an owner would declare."""
 
     name: str
@@ -78,7 +78,7 @@ class Law:
 
     @property
     def scale(self) -> float:
-        """Half of the way from the quantile at 16% to that at 84%: of a normal law, its standard deviation."""
+        """Half of the way from the quantile at 16% to that at 84%: of a normal distribution, its standard deviation."""
         lower, upper = self.quantile(np.array([0.1587, 0.8413]))
         return float(upper - lower) / 2
 
@@ -101,34 +101,36 @@ def _mostly_zero(ranks: Floats) -> Floats:
     return np.where(ranks < 0.6, 0.0, -20 * np.log(np.minimum(1.0, (1 - ranks) / 0.4)))
 
 
-LAWS = {
-    law.name: law
-    for law in (
-        Law("normal", "mean 50, standard deviation 10; bounds 0 and 100", _normal(50, 10), (0, 100)),
-        Law(
+DISTRIBUTIONS = {
+    distribution.name: distribution
+    for distribution in (
+        Distribution("normal", "mean 50, standard deviation 10; bounds 0 and 100", _normal(50, 10), (0, 100)),
+        Distribution(
             "lognormal",
             "median 20, sigma 0.6; bounds 0 and 200",
             lambda ranks: np.exp(3 + 0.6 * ndtri(ranks)),
             (0, 200),
         ),
-        Law("exponential", "mean 20; bounds 0 and 200", lambda ranks: -20 * np.log1p(-ranks), (0, 200)),
-        Law("uniform", "0 to 100, which are the bounds", lambda ranks: 100 * ranks, (0, 100)),
-        Law(
+        Distribution("exponential", "mean 20; bounds 0 and 200", lambda ranks: -20 * np.log1p(-ranks), (0, 200)),
+        Distribution("uniform", "0 to 100, which are the bounds", lambda ranks: 100 * ranks, (0, 100)),
+        Distribution(
             "Pareto",
             "least value 10, tail index 1.5: no variance; bounds 0 and 1,000",
             lambda ranks: 10 * (1 - ranks) ** (-2 / 3),
             (0, 1000),
             known={"mean": 30.0, "sd": float("nan")},
         ),
-        Law("bimodal", "humps of one width at 25 and 75, nobody at 50; bounds 0 and 100", _both_humps, (0, 100)),
-        Law(
+        Distribution(
+            "bimodal", "humps of one width at 25 and 75, nobody at 50; bounds 0 and 100", _both_humps, (0, 100)
+        ),
+        Distribution(
             "rounded to fives",
             "normal, mean 50, standard deviation 12, whole numbers 0, 5, 10, ...; bounds 0 and 100",
             lambda ranks: np.clip(5 * np.round((50 + 12 * ndtri(ranks)) / 5), 0, 100),
             (0, 100),
             whole=True,
         ),
-        Law("60% zeros", "the others exponential with mean 20; bounds 0 and 200", _mostly_zero, (0, 200)),
+        Distribution("60% zeros", "the others exponential with mean 20; bounds 0 and 200", _mostly_zero, (0, 200)),
     )
 }
 
@@ -188,10 +190,10 @@ class Estimator:
         """What its row is called."""
         return self.method or self.asks.split()[1]
 
-    def build(self, law: Law) -> Statistic:
+    def build(self, distribution: Distribution) -> Statistic:
         """The statistic that the question is planned as."""
-        values = pa.table({"x": pa.array([], pa.int64() if law.whole else pa.float64())})
-        declared = Declared("row", Budget(1), None, {"x": law.bounds}, {}, None, {})
+        values = pa.table({"x": pa.array([], pa.int64() if distribution.whole else pa.float64())})
+        declared = Declared("row", Budget(1), None, {"x": distribution.bounds}, {}, None, {})
         catalog = protect_tables(values, {}, declared, lambda _rows, _table: ()).catalog
         (statistic,) = with_delta(lower(self.asks, catalog), DELTA).statistics
         return statistic
@@ -224,38 +226,38 @@ def offered() -> list[Estimator]:
 
 @dataclass(frozen=True)
 class Cell:
-    """One number of the tables: an estimator, a law, how many rows, and a price or none."""
+    """One number of the tables: an estimator, a distribution, how many rows, and a price or none."""
 
     estimator: Estimator
-    law: Law
+    distribution: Distribution
     rows: int
     price: str
 
     @property
     def key(self) -> str:
         """What it is kept under."""
-        return f"{self.estimator.name} | {self.law.name} | {self.rows} | {self.price}"
+        return f"{self.estimator.name} | {self.distribution.name} | {self.rows} | {self.price}"
 
     @property
     def is_asked(self) -> bool:
-        """Whether the law has such a number at all."""
-        return not np.isnan((self.law.known or {}).get(self.estimator.target, 0.0))
+        """Whether the distribution has such a number at all."""
+        return not np.isnan((self.distribution.known or {}).get(self.estimator.target, 0.0))
 
     @property
     def truth(self) -> float:
         """The number of the population."""
-        return find_truth(self.law.name, self.estimator.target)
+        return find_truth(self.distribution.name, self.estimator.target)
 
     def errors(self, samples: int) -> Floats:
-        """Of so many samples, how far the answer is off, in units of the law's own scale; NaN without a reply."""
+        """Of so many samples, how far the answer is off, in units of the distribution's scale; NaN without a reply."""
         if np.isnan(truth := self.truth):
             return np.full(samples, np.nan)
         answer = FUNCTIONALS[self.estimator.target] if self.price == NO_NOISE else self._ask()
-        found = [answer(self.law.draw(self.rows, place)) for place in range(samples)]
-        return np.abs(np.array(found) - truth) / self.law.scale
+        found = [answer(self.distribution.draw(self.rows, place)) for place in range(samples)]
+        return np.abs(np.array(found) - truth) / self.distribution.scale
 
     def _ask(self) -> Functional:
-        statistic, bits = self.estimator.build(self.law), SeededBits(self.key)
+        statistic, bits = self.estimator.build(self.distribution), SeededBits(self.key)
         return lambda values: read(analyse(statistic, PRICES[self.price], {"x": values}, bits))
 
     def simulate(self) -> dict[str, Any]:
@@ -268,10 +270,10 @@ class Cell:
 
 
 @cache
-def find_truth(law: str, target: str) -> float:
-    """The number of a law's population."""
-    known = LAWS[law].known or {}
-    return known[target] if target in known else FUNCTIONALS[target](LAWS[law].population)
+def find_truth(distribution: str, target: str) -> float:
+    """The number of a distribution's population."""
+    known = DISTRIBUTIONS[distribution].known or {}
+    return known[target] if target in known else FUNCTIONALS[target](DISTRIBUTIONS[distribution].population)
 
 
 def read(result: Any) -> float:  # noqa: ANN401 - an Estimate of SQL, or a table with one
@@ -287,15 +289,20 @@ def read(result: Any) -> float:  # noqa: ANN401 - an Estimate of SQL, or a table
 
 def list_cells() -> Iterator[Cell]:
     """All of them, those of few rows first."""
-    for rows, law, estimator, price in product(SIZES, LAWS.values(), offered(), (*PRICES, NO_NOISE)):
-        yield Cell(estimator, law, rows, price)
+    for rows, distribution, estimator, price in product(SIZES, DISTRIBUTIONS.values(), offered(), (*PRICES, NO_NOISE)):
+        yield Cell(estimator, distribution, rows, price)
 
 
 def draw(kept: Mapping[str, Any]) -> Picture:
-    """The errors of four methods at a small price, on a nice law and on one with a heavy tail."""
+    """The errors of four methods at a small price, on a nice distribution and on one with a heavy tail."""
     rows = [
-        {"series": name, "panel": law, "people": rows, "error": kept[f"{name} | {law} | {rows} | 0.1"]["error"]}
-        for law, name, rows in product(("normal", "Pareto"), _DRAWN, SIZES)
+        {
+            "series": name,
+            "panel": distribution,
+            "people": rows,
+            "error": kept[f"{name} | {distribution} | {rows} | 0.1"]["error"],
+        }
+        for distribution, name, rows in product(("normal", "Pareto"), _DRAWN, SIZES)
     ]
     y = Axis("error", "median error", log=True, values=(0.001, 0.01, 0.1, 1, 10))
     body = draw_curves(rows, Axis("people", "people", log=True, values=tuple(SIZES)), y, _DRAWN, points=True)
@@ -303,11 +310,11 @@ def draw(kept: Mapping[str, Any]) -> Picture:
     panels = {"field": "panel", "type": "nominal", "sort": ["normal", "Pareto"], "header": header}
     facet = {"data": body["data"], "facet": {"column": panels}, "spec": {"width": 230, "height": 220, **_layers(body)}}
     words = (
-        "On the normal law MEDIAN is best for few people, and all four fall alike from 10,000 people on. On the Pareto "
-        "law AVG stays off by a sixth of the scale, and the others go on falling."
+        "On the normal distribution MEDIAN is best for few people, and all four fall alike from 10,000 people on. On "
+        "the Pareto distribution AVG stays off by a sixth of the scale, and the others go on falling."
     )
     return Picture(
-        "Errors at ε = 0.1", "Median error in units of the law's own scale, by number of people", words, facet
+        "Errors at ε = 0.1", "Median error in units of the distribution's own scale, by number of people", words, facet
     )
 
 
@@ -317,37 +324,41 @@ def _layers(body: Mapping[str, Any]) -> dict[str, Any]:
 
 def render(kept: Mapping[str, Any]) -> str:
     """The tables."""
-    return "\n".join([_HOW, *(_render_law(law, kept) for law in LAWS.values())])
+    return "\n".join([_HOW, *(_render_distribution(distribution, kept) for distribution in DISTRIBUTIONS.values())])
 
 
 _HOW = (
-    f"{BELOW}"
-    "Each number is the median, over some hundred samples, of how far the answer is from the number of the population "
-    "that the method asks for, in units of the law's own scale: half of the way from its quantile at 16% to that at "
-    "84%, which of a normal law is the standard deviation. 0.10 is an answer that is off by a tenth of that. "
-    "*none* is the same statistic without noise, so what is left there is the sampling. One row is one person. "
-    f"There are {SIZES[100]} samples of 100 and of 1,000 rows, {SIZES[10_000]} of 10,000 and {SIZES[100_000]} of "
-    "100,000: a number that is a tenth larger than another may well be the same. "
-    f"Of `ptr_median`, `ptr_iqr` and `huber_location` there are {FEWER[100]}, {FEWER[1_000]}, {FEWER[10_000]} and "
-    f"{FEWER[100_000]}: there a fifth says little. "
-    "The two whose names begin with `ptr` take δ = 10⁻⁶ beside ε, and do not always reply: how often they do not is "
-    "told, and the error is the median over replies, where more than half of the answers are some.\n\n"
-    "`tools/location_error_table.py` writes all below this line, with the methods that there are.\n"
+    f"{BELOW}Each number is the median, over some hundred samples, of how far the answer is from the number of the "
+    "population that the method asks for, in units of the distribution's own scale: half of the way from its "
+    "quantile at 16% to that at 84%, which of a normal distribution is the standard deviation. 0.10 is an answer "
+    "that is off by a tenth of that. *none* is the same statistic without noise, so what is left there is the "
+    f"sampling. One row is one person. There are {SIZES[100]} samples of 100 and of 1,000 rows, {SIZES[10_000]} of "
+    f"10,000 and {SIZES[100_000]} of 100,000: a number that is a tenth larger than another may well be the same. Of "
+    f"`ptr_median`, `ptr_iqr` and `huber_location` there are {FEWER[100]}, {FEWER[1_000]}, {FEWER[10_000]} and "
+    f"{FEWER[100_000]}: there a fifth says little. The two whose names begin with `ptr` take δ = 10⁻⁶ beside ε, and "
+    "do not always reply: how often they do not is told, and the error is the median over replies, where more than "
+    "half of the answers are some.\n\n`tools/location_error_table.py` writes all below this line, with the methods "
+    "that there are.\n"
 )
 _DRAWN = ["AVG(x)", "MEDIAN(x)", "trimmed_mean", "winsorized_mean"]
 
 
-def _render_law(law: Law, kept: Mapping[str, Any]) -> str:
+def _render_distribution(distribution: Distribution, kept: Mapping[str, Any]) -> str:
     prices = (*(f"ε {price}" for price in PRICES), "none")
     head = [
         "method",
         *(f"n = {rows:,}: {price}" if not place else price for rows in SIZES for place, price in enumerate(prices)),
     ]
-    lines = [f"### {law.name.capitalize()}: {law.words}", "", _line(head), "|---|" + "---:|" * (len(head) - 1)]
+    lines = [
+        f"### {distribution.name.capitalize()}: {distribution.words}",
+        "",
+        _line(head),
+        "|---|" + "---:|" * (len(head) - 1),
+    ]
     for estimator in ESTIMATORS:
         if not any(key.startswith(f"{estimator.name} | ") for key in kept):
             continue
-        cells = [Cell(estimator, law, rows, price) for rows in SIZES for price in (*PRICES, NO_NOISE)]
+        cells = [Cell(estimator, distribution, rows, price) for rows in SIZES for price in (*PRICES, NO_NOISE)]
         shown = [_show(kept.get(cell.key)) if cell.is_asked else "" for cell in cells]
         lines.append(_line([f"`{estimator.name}`", *shown]))
     return "\n".join([*lines, ""])

@@ -242,10 +242,12 @@ def test_one_discrete_gaussian_is_its_exact_tail(variance, distance):
     epsilon = numerical_composition([ScalarGaussian(variance, distance)], 1e-6).epsilon
     with mpmath.workdps(40):
         weight = [(k, mpmath.exp(-(mpmath.mpf(k) ** 2) / (2 * real(Fraction(variance))))) for k in range(-200, 201)]
-        law = {k: w / mpmath.fsum(w for _, w in weight) for k, w in weight}
+        distribution = {k: w / mpmath.fsum(w for _, w in weight) for k, w in weight}
 
         def tail(bound):
-            return mpmath.fsum(max(0, p - mpmath.exp(bound) * law.get(k - distance, 0)) for k, p in law.items())
+            return mpmath.fsum(
+                max(0, p - mpmath.exp(bound) * distribution.get(k - distance, 0)) for k, p in distribution.items()
+            )
 
         assert tail(real(epsilon)) <= 1e-6
         assert tail(real(epsilon) * 0.999) > 1e-6

@@ -19,7 +19,7 @@ from adomnia.survey.survey import Survey, draw_token, write_survey
 from adomnia.survey.unrelated import UnrelatedQuestion
 from adomnia.survey.warner import Warner
 from kit.browsing import Console, find_barriers_by_day_and_night
-from kit.laws import p_value_of_counts
+from kit.distributions import p_value_of_counts
 from kit.surveys import served_survey
 
 FALSE_ALARM = 1e-6
@@ -117,7 +117,7 @@ def test_the_true_answer_is_kept_nowhere_in_the_browser(survey_and_visits):
 
 
 @pytest.mark.parametrize("design", EXAMPLES, ids=lambda design: design.name)
-def test_the_page_draws_the_law_of_its_design_and_no_other(survey_and_visits, design):
+def test_the_page_draws_the_distribution_of_its_design_and_no_other(survey_and_visits, design):
     """A false alarm has probability 1e-6 for each answer."""
     assert {type(each) for each in EXAMPLES} == set(DESIGNS.values())
     _, visits = survey_and_visits
@@ -127,7 +127,7 @@ def test_the_page_draws_the_law_of_its_design_and_no_other(survey_and_visits, de
         return Array.from({ length: draws }, () => randomize(design, categories, answer));
     }"""
     reports = list(design.reports())
-    laws = [
+    distributions = [
         np.array([design.probability(report, each) for report in reports], float) for each in range(design.categories)
     ]
     with visits.visit(None) as page:
@@ -135,8 +135,8 @@ def test_the_page_draws_the_law_of_its_design_and_no_other(survey_and_visits, de
             drawn = Counter(map(tuple, page.evaluate(draw, [record, design.categories, given, DRAWS])))
             counts = np.array([drawn[report] for report in reports])
             assert counts.sum() == DRAWS
-            assert p_value_of_counts(counts, laws[given]) > FALSE_ALARM
-            assert p_value_of_counts(counts, laws[(given + 1) % design.categories]) < FALSE_ALARM
+            assert p_value_of_counts(counts, distributions[given]) > FALSE_ALARM
+            assert p_value_of_counts(counts, distributions[(given + 1) % design.categories]) < FALSE_ALARM
 
 
 def test_the_page_and_python_agree_which_answers_a_report_stands_for(survey_and_visits):

@@ -145,7 +145,7 @@ def test_the_meaning_of_one_answer_is_that_of_its_price(price, after, seeded_bit
 
 
 def test_the_bars_are_highest_at_zero_and_symmetric(shown):
-    *rows, axis = demonstration.law(shown).plain.split("\n")
+    *rows, axis = demonstration.draw_noise(shown).plain.split("\n")
     for row in rows:
         bars = row.strip()
         assert bars == bars[::-1]

@@ -32,21 +32,21 @@ GRID = Numbers(Fraction(-1, 3), 50, Fraction(1, 7))
 
 
 def sums_of_blocks():
-    """Each law on each of its scales, and about a centre."""
-    for law, powers in POWERS.items():
-        grids, parameters = (GRID,) * len(powers), len(LOCATED[law])
+    """Each distribution on each of its scales, and about a centre."""
+    for distribution, powers in POWERS.items():
+        grids, parameters = (GRID,) * len(powers), len(LOCATED[distribution])
         columns = 1 + sum(powers)
-        yield SumsOfBlocks(law, grids, located=True), columns, parameters
-        yield SumsOfBlocks(law, grids), columns, parameters
+        yield SumsOfBlocks(distribution, grids, located=True), columns, parameters
+        yield SumsOfBlocks(distribution, grids), columns, parameters
         centre = (Fraction(7, 3),) * parameters
-        yield SumsOfBlocks(law, grids, centre=centre, rows=Fraction(97, 4)), columns, parameters
+        yield SumsOfBlocks(distribution, grids, centre=centre, rows=Fraction(97, 4)), columns, parameters
 
 
 def bins_of_blocks():
-    """Each law by itself, and about a centre."""
-    for law in BINNED:
-        parameters = len(LOCATED[law])
-        usual = BinsOfBlocks(law, Fraction(-1, 3), Fraction(5))
+    """Each distribution by itself, and about a centre."""
+    for distribution in BINNED:
+        parameters = len(LOCATED[distribution])
+        usual = BinsOfBlocks(distribution, Fraction(-1, 3), Fraction(5))
         yield usual, 6, parameters
         yield replace(usual, centre=(Fraction(1, 3),) * parameters, rows=Fraction(97, 4)), 6, parameters
 
@@ -55,7 +55,7 @@ EXAMPLES = {SumsOfBlocks: sums_of_blocks, BinsOfBlocks: bins_of_blocks}
 every_example = pytest.mark.parametrize(
     ("function", "columns", "parameters"),
     [example for kind in BLOCK_FUNCTIONS for example in EXAMPLES[kind]()],
-    ids=lambda each: f"{each.law}-{each.located:d}-{len(each.centre)}" if is_dataclass(each) else "",
+    ids=lambda each: f"{each.distribution}-{each.located:d}-{len(each.centre)}" if is_dataclass(each) else "",
 )
 
 

@@ -19,7 +19,7 @@ from adomnia.survey.subset import SubsetSelection
 from adomnia.survey.unrelated import UnrelatedQuestion
 from adomnia.survey.warner import Warner
 from kit.bits import SeededBits
-from kit.laws import p_value_of_counts
+from kit.distributions import p_value_of_counts
 
 FALSE_ALARM = 1e-6
 DRAWS = 6000
@@ -75,13 +75,13 @@ def test_the_cost_is_the_largest_ratio_of_the_matrix_and_no_less(design):
 
 
 @every_example
-def test_support_has_the_stated_law_under_every_answer(design):
+def test_support_has_the_stated_distribution_under_every_answer(design):
     reports = list(design.reports())
     for answer, row in enumerate(matrix(design)):
         for other in range(design.categories):
             likely = sum(mass for report, mass in zip(reports, row, strict=True) if design.supports(report, other))
-            law = design.support_of(other)
-            assert likely == (law.kept if other == answer else law.raised)
+            distribution = design.support_of(other)
+            assert likely == (distribution.kept if other == answer else distribution.raised)
 
 
 @every_example
@@ -112,7 +112,7 @@ def test_the_variance_in_a_population_is_exact(design):
 
 
 @every_example
-def test_draws_fit_the_law_of_their_answer_and_of_no_other(design):
+def test_draws_fit_the_distribution_of_their_answer_and_of_no_other(design):
     """A false alarm has probability 1e-6 for each answer."""
     reports, rows = list(design.reports()), matrix(design)
     for answer in {0, design.categories - 1}:

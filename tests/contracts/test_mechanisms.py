@@ -19,8 +19,8 @@ from adomnia.privacy.events import Approximate, Concentrated, Pure
 from adomnia.privacy.losses import covers, loss
 from adomnia.privacy.sensitivity import Sensitivity
 from kit.bits import BrokenBits, SeededBits
-from kit.laws import fits_the_law, p_value_of_counts, tabulated_probability
-from kit.mechanisms import EXACT_CHOICES, EXACT_LAWS, FIXED, MOVES, PRICES, calibrate, margin_of, seal, suits
+from kit.distributions import fits_the_distribution, p_value_of_counts, tabulated_probability
+from kit.mechanisms import EXACT_CHOICES, EXACT_DISTRIBUTIONS, FIXED, MOVES, PRICES, calibrate, margin_of, seal, suits
 
 PROJECT = Path(__file__).parents[2]
 SELECTIONS = {name: kind for name, kind in MECHANISMS.items() if hasattr(kind, "probabilities")}
@@ -178,17 +178,17 @@ def test_it_says_what_it_reads_and_what_buys_it(name):
     assert (name in NUMERIC) == hasattr(kind, "shape")
 
 
-def test_every_noise_has_an_exact_law_to_be_held_to():
-    assert set(EXACT_LAWS) == set(NOISES)
+def test_every_noise_has_an_exact_distribution_to_be_held_to():
+    assert set(EXACT_DISTRIBUTIONS) == set(NOISES)
 
 
 @every_noise_at_a_price
-def test_the_stated_probability_is_the_exact_law(name, price):
+def test_the_stated_probability_is_the_exact_distribution(name, price):
     noise = bought(name, price=price)
     reach = margin_of(noise)
     with mpmath.workdps(60):
         for k in {0, 1, -1, 2, 5, reach // 3, -(reach // 2), reach}:
-            assert noise.probability(k) == pytest.approx(float(EXACT_LAWS[name](noise, k)), rel=1e-12)
+            assert noise.probability(k) == pytest.approx(float(EXACT_DISTRIBUTIONS[name](noise, k)), rel=1e-12)
 
 
 @every_noise_at_a_price
@@ -206,8 +206,11 @@ def test_no_outcome_is_more_than_exp_epsilon_times_likelier_after_a_move(name, p
     noise = bought(name, sensitivity, price)
     with mpmath.workdps(60):
         epsilon = mpmath.mpf(price.epsilon.numerator) / price.epsilon.denominator
-        law = {k: mpmath.log(EXACT_LAWS[name](noise, k)) for k in range(-40, 41)}
-        losses = [mpmath.fsum(max(law[k] - law[k - step] for k in range(-30, 31)) for step in move) for move in moves]
+        distribution = {k: mpmath.log(EXACT_DISTRIBUTIONS[name](noise, k)) for k in range(-40, 41)}
+        losses = [
+            mpmath.fsum(max(distribution[k] - distribution[k - step] for k in range(-30, 31)) for step in move)
+            for move in moves
+        ]
         assert max(losses) <= epsilon * (1 + mpmath.mpf(10) ** -50)
         assert max(losses) >= epsilon * (1 - mpmath.mpf(10) ** -9)  # and the price is used up
 
@@ -234,8 +237,8 @@ def divergence(name, noise, step, order):
     # Weighed by the order, the mass sits around -(order - 1) * step; 14 deviations on either side hold all but 1e-40.
     spread = 14 * (int(noise.interval(0.68).half_width) + 1)
     first, last = -int((order - 1) * step) - spread, spread
-    law = {k: mpmath.log(EXACT_LAWS[name](noise, k)) for k in range(first - step, last + 1)}
-    terms = (mpmath.exp(alpha * law[k] + (1 - alpha) * law[k - step]) for k in range(first, last + 1))
+    distribution = {k: mpmath.log(EXACT_DISTRIBUTIONS[name](noise, k)) for k in range(first - step, last + 1)}
+    terms = (mpmath.exp(alpha * distribution[k] + (1 - alpha) * distribution[k - step]) for k in range(first, last + 1))
     return mpmath.log(mpmath.fsum(terms)) / (alpha - 1)
 
 
@@ -248,10 +251,10 @@ def test_released_noise_fits_the_stated_probability_and_none_three_percent_off(n
     price = PRICES[kind.prices[0]][number]
     noise = bought(name, price=price)
     draws = noise.release(sealed(np.zeros(10**6, dtype=np.int64), noise), seeded_bits)
-    assert fits_the_law(draws, tabulated_probability(noise.probability, margin_of(noise)))
+    assert fits_the_distribution(draws, tabulated_probability(noise.probability, margin_of(noise)))
     for wrong in (Fraction(97, 100), Fraction(103, 100)):
         other = bought(name, price=price * (wrong if kind.prices == (Pure,) else wrong**2))
-        assert not fits_the_law(draws, tabulated_probability(other.probability, margin_of(other)))
+        assert not fits_the_distribution(draws, tabulated_probability(other.probability, margin_of(other)))
 
 
 @every_noise
@@ -308,7 +311,7 @@ def test_the_interval_covers_what_it_says_and_a_narrower_one_does_not(name, conf
         noise = bought(name, price=price)
         interval = noise.interval(confidence, cells)
         with mpmath.workdps(40):
-            inside = [EXACT_LAWS[name](noise, k) for k in range(interval.half_width + 1)]
+            inside = [EXACT_DISTRIBUTIONS[name](noise, k) for k in range(interval.half_width + 1)]
             covered = (2 * mpmath.fsum(inside) - inside[0]) ** cells
             narrower = (2 * mpmath.fsum(inside[:-1]) - inside[0]) ** cells if interval.half_width else mpmath.mpf(0)
         assert interval.coverage == pytest.approx(float(covered), rel=1e-9)
@@ -322,7 +325,7 @@ def test_what_is_known_of_a_noise_is_what_its_definition_says(name, parameter):
     noise = NOISES[name](Fraction(parameter))
     reach = margin_of(noise) + 1
     if reach < 300:
-        chances = np.array([float(EXACT_LAWS[name](noise, k)) for k in range(-reach, reach + 1)])
+        chances = np.array([float(EXACT_DISTRIBUTIONS[name](noise, k)) for k in range(-reach, reach + 1)])
         places = np.arange(-reach, reach + 1, dtype=np.float64)
         assert np.exp(noise.log_probability(places)) == pytest.approx(chances, rel=1e-12)
         for k in (0, 1, 3):
@@ -381,7 +384,7 @@ DIRECTIONS = {False: (-2, -1, 0, 1, 2), True: (0, 1, 2)}
 
 @every_selection
 @pytest.mark.no_cover
-def test_the_law_of_a_choice_is_the_one_that_is_stated(name, seeded_bits):
+def test_the_distribution_of_a_choice_is_the_one_that_is_stated(name, seeded_bits):
     """False alarms: 1e-6."""
     scores = np.array([0, 1, 3, 4, -2])
     choice = bought(name)
@@ -397,7 +400,7 @@ def test_the_law_of_a_choice_is_the_one_that_is_stated(name, seeded_bits):
 @every_selection
 @pytest.mark.parametrize("monotone", [False, True])
 def test_no_choice_is_more_than_exp_epsilon_times_likelier_after_a_move(name, monotone):
-    """All moves of three scores by up to two, one way or both; losses in 60 digits from the exact law."""
+    """All moves of three scores by up to two, one way or both; losses in 60 digits from the exact distribution."""
     sensitivity = Sensitivity(l1=6, l2_squared=12, linf=2, monotone=monotone)
     choice = bought(name, sensitivity, Pure(Fraction(3, 2)))
     worst = 0.0
@@ -417,12 +420,12 @@ def exact_logs(name, choice, scores):
         return EXACT_CHOICES[name](choice, list(scores))
 
 
-def test_every_selection_has_an_exact_law_to_be_held_to():
+def test_every_selection_has_an_exact_distribution_to_be_held_to():
     assert set(EXACT_CHOICES) == set(SELECTIONS)
 
 
 @every_selection
-def test_stated_probabilities_are_the_exact_law(name):
+def test_stated_probabilities_are_the_exact_distribution(name):
     choice = bought(name)
     for scores in ([0], [1, 2, 3], [-5, 5, 0], [10**6, 0], [7] * 20):
         stated = choice.probabilities(np.array(scores))

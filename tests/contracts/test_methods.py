@@ -129,6 +129,24 @@ def test_its_signature_is_complete_and_takes_no_name_of_an_option(name):
     assert method_record(method)["schema"]["additionalProperties"] is False
 
 
+RENAMED = [(method, each) for method in METHODS.values() for each in method.parameters if each.formerly]
+
+
+@pytest.mark.parametrize(("method", "parameter"), RENAMED, ids=lambda each: each.name)
+def test_what_an_argument_was_called_before_is_refused_with_its_name_of_now(method, parameter, hospital_catalog):
+    assert not {each.formerly for each in method.parameters if each.formerly} & {
+        *(each.name for each in method.parameters),
+        *SqlOptions.__annotations__,
+    }
+    with pytest.raises(Refusal, match=f"{parameter.formerly} has another name") as refused:
+        lower(f"SELECT * FROM {method.name}(people, {parameter.formerly} => (1, 2))", hospital_catalog)
+    assert refused.value.code == "renamed_option"
+    assert refused.value.fix == f"write {parameter.name} => (1, 2)"
+    with pytest.raises(Refusal, match=f"Fix: write {parameter.name}=") as refused:
+        getattr(PrivateTable, method.name)(None, **{parameter.formerly: 1})
+    assert refused.value.code == "renamed_option"
+
+
 @every_method
 def test_python_has_it_and_hides_nothing_by_it(name):
     assert callable(getattr(PrivateTable, name))

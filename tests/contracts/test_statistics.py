@@ -173,19 +173,23 @@ def drawn(noise, wider, bits, shape):
 
 
 @cache
-def bracketed(law, rows, wider):
-    return brackets.drawn(law, rows, FEW_DRAWS, len(rows), wider)
+def bracketed(distribution, rows, wider):
+    return brackets.drawn(distribution, rows, FEW_DRAWS, len(rows), wider)
 
 
 def noisy(measure, rows, bits, draws):
-    law, wider = measure.mechanism, draws.wider
-    if isinstance(law, Quantiles):
-        return quantiles.drawn(replace(law, rate=law.rate / wider), [pay for pay, _ in rows], draws.number, bits)
-    if isinstance(law, Brackets):
-        return bracketed(law, tuple(pay for pay, _ in rows), wider)
+    distribution, wider = measure.mechanism, draws.wider
+    if isinstance(distribution, Quantiles):
+        return quantiles.drawn(
+            replace(distribution, rate=distribution.rate / wider), [pay for pay, _ in rows], draws.number, bits
+        )
+    if isinstance(distribution, Brackets):
+        return bracketed(distribution, tuple(pay for pay, _ in rows), wider)
     values = np.array(exact(measure.query, rows))
     # Only shapes and limits of what is measured as a vector are judged here.
-    return values + drawn(law, wider, bits, (draws.number // 20, *values.shape) if values.shape else (draws.number,))
+    return values + drawn(
+        distribution, wider, bits, (draws.number // 20, *values.shape) if values.shape else (draws.number,)
+    )
 
 
 def answered(statistic, price, rows, bits, draws=USUAL):

@@ -43,7 +43,7 @@ def test_all_measures_of_one_relation_and_cap_are_one_statement(curator, plan):
     assert len(curator.engine.ran) == 2  # people are counted without a cap, everything else with one
 
 
-def test_values_are_the_exact_ones_plus_noise_of_the_recorded_law(curator, plan):
+def test_values_are_the_exact_ones_plus_noise_of_the_recorded_distribution(curator, plan):
     (count,) = (m for m in list_measures(lower("SELECT COUNT(*) FROM people", curator.catalog), Pure(1)))
     draws = []
     for seed in range(100):

@@ -1,4 +1,4 @@
-"""How far a sum of noises goes, beside laws that are known or summed up exactly."""
+"""How far a sum of noises goes, beside distributions that are known or summed up exactly."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_laplace_noises_pass_their_reach_as_often_as_is_left_open_and_hardly_les
 
 
 @pytest.mark.parametrize("alpha", [0.5, 0.05, 1e-6, 1e-9, 1e-12])
-def test_one_laplace_noise_has_its_own_law(alpha):
+def test_one_laplace_noise_has_its_own_distribution(alpha):
     assert reach(laplace([10**6]), [2], alpha) == pytest.approx(2e6 * log(1 / alpha) + 1, rel=1e-6)
 
 
@@ -83,7 +83,7 @@ def test_noises_of_different_tails_are_boxed():
 
 
 def test_half_of_the_coarsest_unit_covers_that_noise_is_whole():
-    """P[|noise| >= k] of the discrete law is at most that of the continuous one from k - 1/2 on."""
+    """P[|noise| >= k] of the discrete distribution is at most that of the continuous one from k - 1/2 on."""
     noise = DiscreteLaplace(Fraction(1, 2))
     for alpha in (0.3, 0.05, 0.01, 1e-4):
         limit = reach([noise], [1], alpha)

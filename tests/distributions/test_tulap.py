@@ -26,13 +26,13 @@ def test_the_p_value_of_the_most_powerful_test_is_the_published_one(observed):
 
 
 @pytest.mark.parametrize(
-    "law", [DiscreteLaplace(3), DiscreteGaussian(1), DiscreteGaussian(64), DiscreteGaussian(20_000)]
+    "distribution", [DiscreteLaplace(3), DiscreteGaussian(1), DiscreteGaussian(64), DiscreteGaussian(20_000)]
 )
-def test_halfway_between_whole_numbers_it_is_the_sum_of_the_law(law):
-    """Where a normal law takes its place, to 2e-6."""
+def test_halfway_between_whole_numbers_it_is_the_sum_of_the_distribution(distribution):
+    """Where a normal distribution takes its place, to 2e-6."""
     for k in (-7, -1, 0, 4):
-        exact = sum(law.probability(each) for each in range(-1_500, k + 1))
-        assert smooth_cdf(law, np.array([k + 0.5]))[0] == pytest.approx(exact, abs=2e-6)
+        exact = sum(distribution.probability(each) for each in range(-1_500, k + 1))
+        assert smooth_cdf(distribution, np.array([k + 0.5]))[0] == pytest.approx(exact, abs=2e-6)
 
 
 def test_between_these_it_is_a_straight_line():

@@ -1,4 +1,4 @@
-"""Brackets and halving: their laws by enumeration, stage by stage, and many quick draws in doubles.
+"""Brackets and halving: their distributions by enumeration, stage by stage, and many quick draws in doubles.
 
 The quick draws run the mechanism's own code, from the noisy number of rows to the last count; only the exact samplers
 are replaced by doubles, and all of a histogram is read at once.
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from adomnia.mechanisms.round_numbers import RoundNumbers
 
 
-def secret(law: Any, rows: Sequence[int], cells: int = 1) -> SecretHistogram:
+def secret(mechanism: Any, rows: Sequence[int], cells: int = 1) -> SecretHistogram:
     """Cells that all hold the same rows, paid for."""
-    shift, values = bucket_bits(law.values), np.asarray(rows, dtype=np.int64)
+    shift, values = bucket_bits(mechanism.values), np.asarray(rows, dtype=np.int64)
     fine, coarse = (np.unique(each, return_counts=True) for each in (values, values >> shift))
 
     def read(buckets: Sequence[int] | None) -> NDArray[np.int64]:
@@ -45,14 +45,16 @@ def secret(law: Any, rows: Sequence[int], cells: int = 1) -> SecretHistogram:
         found, counts = found[kept], counts[kept]
         return np.stack([np.repeat(np.arange(cells), len(found)), np.tile(found, cells), np.tile(counts, cells)])
 
-    moved = Sensitivity(l1=law.rows)
-    return SecretHistogram(read, cells, moved, law.event(moved))
+    moved = Sensitivity(l1=mechanism.rows)
+    return SecretHistogram(read, cells, moved, mechanism.event(moved))
 
 
-def drawn(law: Brackets | Halving, rows: Sequence[int], size: int, seed: object, wider: float = 1) -> NDArray[np.int64]:
-    """Many draws of one cell in doubles, with noise so many times as wide as the law says."""
+def drawn(
+    mechanism: Brackets | Halving, rows: Sequence[int], size: int, seed: object, wider: float = 1
+) -> NDArray[np.int64]:
+    """Many draws of one cell in doubles, with noise so many times as wide as the distribution says."""
     with in_doubles(np.random.default_rng(abs(hash(str(seed))) if not isinstance(seed, int) else seed), wider):
-        return law.release(secret(law, rows, size), SeededBits("unused"))
+        return mechanism.release(secret(mechanism, rows, size), SeededBits("unused"))
 
 
 @contextmanager
@@ -60,12 +62,12 @@ def in_doubles(random: np.random.Generator, wider: float = 1) -> Iterator[None]:
     """All samplers of brackets and halving replaced by doubles."""
     known_pieces: dict[Any, Pieces] = {}
 
-    def choose(law: Quantiles, known: Known, segment: Segment, _: object) -> Any:
+    def choose(mechanism: Quantiles, known: Known, segment: Segment, _: object) -> Any:
         whole = segment.start == 0 and segment.stop == known.values * segment.parts
-        pieces = known_pieces.get(segment) or Pieces.of(segment, known, law.rounds)
+        pieces = known_pieces.get(segment) or Pieces.of(segment, known, mechanism.rounds)
         if whole:
             known_pieces[segment] = pieces  # all cells hold the same rows
-        return _choose(law, pieces, random, wider)
+        return _choose(mechanism, pieces, random, wider)
         yield  # a generator, like the one that it stands for
 
     def add(exact: Sequence[int], noise: Any, _: object) -> list[int]:
@@ -104,9 +106,9 @@ def _noise(noise: Any, size: int, random: np.random.Generator, wider: float) -> 
     return np.rint(random.normal(0, sqrt(noise.variance) * wider, size)).astype(np.int64)
 
 
-def _choose(law: Quantiles, pieces: Pieces, random: np.random.Generator, wider: float) -> list[int]:
-    losses = [each[1:-1] for each in law.losses(pieces.lower, pieces.upper)]
-    sizes, part = pieces.sizes[1:-1], float(law.part) / wider
+def _choose(mechanism: Quantiles, pieces: Pieces, random: np.random.Generator, wider: float) -> list[int]:
+    losses = [each[1:-1] for each in mechanism.losses(pieces.lower, pieces.upper)]
+    sizes, part = pieces.sizes[1:-1], float(mechanism.part) / wider
     if len(losses) == 1:
         with np.errstate(divide="ignore"):
             picked = [np.argmax(np.log(sizes) - part * losses[0] + random.gumbel(size=len(sizes)))]
@@ -132,7 +134,7 @@ def _level(losses: list[Any], sizes: Any, part: float, random: np.random.Generat
     return float(levels[np.argmax(logs + random.gumbel(size=len(levels)))])
 
 
-def halving_law(  # noqa: PLR0913, PLR0917 - what its definition names
+def halving_distribution(  # noqa: PLR0913, PLR0917 - what its definition names
     shares: Sequence[Fraction],
     rows: Sequence[int],
     values: int,
@@ -150,9 +152,9 @@ def halving_law(  # noqa: PLR0913, PLR0917 - what its definition names
         middle = (first + last) // 2
         share, found = shares[middle], {}
         target, size = (share - left) / (right - left), sum(masses[span[2] : span[3]], Fraction(0))
-        law = halving.law_of(values, target, total * (right - left), rate)
-        near = law.targets[0].share
-        rank = near * size + law.targets[0].offset / PARTS
+        choice = halving.choice_of(values, target, total * (right - left), rate)
+        near = choice.targets[0].share
+        rank = near * size + choice.targets[0].offset / PARTS
         weights = {}
         for part in range(span[0], span[1] + 1):
             low, high = (part, part + 1) if last - first > 1 else (part // PARTS * PARTS, part // PARTS * PARTS + PARTS)

@@ -24,7 +24,7 @@ EPSILON = Pure(1)
 RHO = Concentrated(Fraction(158, 10_000))  # about what epsilon 1 and delta 1e-6 buy
 EXACT = Pure(40)  # so little noise that answers can be compared with those of others
 FALSE_ALARM = 1e-6
-LAWS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
+DISTRIBUTIONS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
     "normal": lambda random, n: np.clip(random.normal(40, 12, n), 0, 100),
     "lognormal": lambda random, n: np.clip(random.lognormal(2.5, 0.6, n), 0, 100),
     "rounded": lambda random, n: np.clip(np.round(random.normal(40, 12, n) / 5) * 5, 0, 100),

@@ -34,7 +34,7 @@ X, Y, Z = (FRAME.numbers[name] for name in "xyz")
 G, S = FRAME.factors["g"], FRAME.factors["s"]
 DIED = Factor("died", Column("died", Boolean()))
 
-LAWS: Mapping[str, Callable[[np.random.Generator], np.ndarray]] = {
+DISTRIBUTIONS: Mapping[str, Callable[[np.random.Generator], np.ndarray]] = {
     "normal": lambda random: random.normal(50, 12, PEOPLE),
     "lognormal, rounded": lambda random: np.round(random.lognormal(2.5, 0.7, PEOPLE)),
     "mostly zeros": lambda random: np.where(random.random(PEOPLE) < 0.8, 0, random.exponential(20, PEOPLE)),
@@ -43,10 +43,10 @@ BOTH = ("normal", "lognormal, rounded")
 
 
 @cache
-def populate(law: str) -> Data:
-    """Everybody there is. Where the law is not normal, nothing else is nice either."""
-    random, nice = np.random.default_rng(list(law.encode())), law == "normal"
-    x = np.clip(LAWS[law](random), 0, 100)
+def populate(distribution: str) -> Data:
+    """Everybody there is. Where the distribution is not normal, nothing else is nice either."""
+    random, nice = np.random.default_rng(list(distribution.encode())), distribution == "normal"
+    x = np.clip(DISTRIBUTIONS[distribution](random), 0, 100)
     z = random.normal(0, 0.3, PEOPLE) if nice else random.uniform(-1, 1, PEOPLE) * (random.random(PEOPLE) < 0.2)
     z, w = np.clip(z, -1, 1), random.uniform(-1, 1, PEOPLE)
     off = random.normal(0, 6, PEOPLE) if nice else random.exponential(6, PEOPLE) - 6
@@ -74,10 +74,10 @@ def _survive(random: np.random.Generator, nice: bool) -> Data:
     return {"time": time if nice else np.floor(10 * time) / 10, "died": event <= seen}
 
 
-def draw_people(law: str, rows: int, random: np.random.Generator) -> Data:
+def draw_people(distribution: str, rows: int, random: np.random.Generator) -> Data:
     """A sample."""
     chosen = random.integers(0, PEOPLE, rows)
-    return {name: values[chosen] for name, values in populate(law).items()}
+    return {name: values[chosen] for name, values in populate(distribution).items()}
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Setting:
     classical: Callable[[Data], np.ndarray]
     column: str = "estimate"
     rows: tuple[int, ...] = ()  # all, where none are named
-    laws: tuple[str, ...] = BOTH
+    distributions: tuple[str, ...] = BOTH
     alike: bool = True  # its numbers are of one unit
 
     @property
@@ -130,23 +130,36 @@ def _density(data: Data) -> np.ndarray:
 
 SUMMARY = {"columns": (X,)}
 SETTINGS: Mapping[str, Setting] = {
-    "summary: mean": Setting("summary", SUMMARY, lambda data: data["x"].mean(keepdims=True), "mean", (), tuple(LAWS)),
+    "summary: mean": Setting(
+        "summary", SUMMARY, lambda data: data["x"].mean(keepdims=True), "mean", (), tuple(DISTRIBUTIONS)
+    ),
     "summary: sd": Setting(
-        "summary", SUMMARY, lambda data: data["x"].std(ddof=1, keepdims=True), "sd", (), tuple(LAWS)
+        "summary", SUMMARY, lambda data: data["x"].std(ddof=1, keepdims=True), "sd", (), tuple(DISTRIBUTIONS)
     ),
     "summary: median": Setting(
-        "summary", SUMMARY, lambda data: np.quantile(data["x"], [0.5], method="inverted_cdf"), "median", (), tuple(LAWS)
+        "summary",
+        SUMMARY,
+        lambda data: np.quantile(data["x"], [0.5], method="inverted_cdf"),
+        "median",
+        (),
+        tuple(DISTRIBUTIONS),
     ),
     "quantiles: 0.1, 0.5, 0.9": Setting(
         "quantiles",
         {"column": X, "probs": SHARES},
         lambda data: np.quantile(data["x"], [float(each) for each in SHARES], method="inverted_cdf"),
-        laws=tuple(LAWS),
+        distributions=tuple(DISTRIBUTIONS),
     ),
-    "histogram: 20 densities": Setting("histogram", {"column": X, "bins": BINS}, _density, "density", laws=tuple(LAWS)),
+    "histogram: 20 densities": Setting(
+        "histogram", {"column": X, "bins": BINS}, _density, "density", distributions=tuple(DISTRIBUTIONS)
+    ),
     "correlations: 3 columns": Setting("correlations", {"columns": (X, Y, Z)}, _correlate, rows=(1, 2, 5)),
     "t_test: difference": Setting(
-        "t_test", {"column": X, "group": G}, lambda data: _differ(data["x"], data), rows=(0,), laws=tuple(LAWS)
+        "t_test",
+        {"column": X, "group": G},
+        lambda data: _differ(data["x"], data),
+        rows=(0,),
+        distributions=tuple(DISTRIBUTIONS),
     ),
     "proportion_test: difference": Setting(
         "proportion_test",

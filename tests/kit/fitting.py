@@ -1,4 +1,4 @@
-"""Fits laws in blocks of people on arrays: exact sums in NumPy, blocks by chance, noise of the real law.
+"""Fits distributions in blocks of people on arrays: exact sums in NumPy, blocks by chance, noise as it really is.
 
 For simulations: no engine, no ledger, no text. Every row is a person, whom chance puts into a block as a hash would.
 """
@@ -17,6 +17,7 @@ from adomnia.statistics.contract import Measured
 from kit.analyses import Arms, frame
 
 if TYPE_CHECKING:
+    from adomnia.methods.parts.likelihood.families import ExponentialFamily
     from adomnia.privacy.events import Price
     from adomnia.privacy.queries import Query
     from adomnia.statistics.contract import ResultTable
@@ -42,6 +43,12 @@ def fit(analysis: Any, price: Price, values: np.ndarray, draws: np.random.Genera
             asked = flow.send(tuple(measured))
         except StopIteration as end:
             return end.value
+
+
+def observe(family: ExponentialFamily, values: np.ndarray) -> np.ndarray:
+    """The statistics of some values: (..., statistics)."""
+    observed = [{"x": np.asarray, "ln": np.log}[name](values) for name in family.observed]
+    return np.stack([each**power for each in observed for power in range(1, family.degree + 1)], axis=-1)
 
 
 def _exact(arms: Arms, query: Query, draws: np.random.Generator) -> np.ndarray:

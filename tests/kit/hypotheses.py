@@ -181,9 +181,9 @@ SETTINGS: Mapping[str, Setting] = {
     "ks_test, two groups": Setting(
         "ks_test", {"column": X, "group": G}, _shift("g", PAIRS[0]), _groups(stats.ks_2samp, method="asymp"), 0.06
     ),
-    "ks_test, a law": Setting(
+    "ks_test, a distribution": Setting(
         "ks_test",
-        {"column": X, "law": "normal", "law_parameters": (HALF, Fraction(3, 20))},
+        {"column": X, "distribution": "normal", "distribution_parameters": (HALF, Fraction(3, 20))},
         _move,
         lambda data: float(stats.ks_1samp(data["x"], stats.norm(0.5, 0.15).cdf, method="asymp").pvalue),
         0.03,

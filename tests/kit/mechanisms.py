@@ -1,4 +1,4 @@
-"""What the contract tests need to know of each mechanism, beside what its registry says: an exact law of its own."""
+"""What the contract tests need to know of each mechanism, beside its registry: an exact distribution of its own."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from adomnia.mechanisms.round_numbers import Target
 from adomnia.mechanisms.secret import Secret
 from adomnia.privacy.events import Approximate, Concentrated, Event, Pure
 from adomnia.privacy.sensitivity import Sensitivity
-from kit.laws import exact_exponential, exact_gaussian, exact_laplace
+from kit.distributions import exact_exponential, exact_gaussian, exact_laplace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import mpmath
 
 # P[noise = k] from the definition, at mpmath's working precision. A new noise adds its line here.
-EXACT_LAWS: dict[str, Callable[[Any, int], mpmath.mpf]] = {
+EXACT_DISTRIBUTIONS: dict[str, Callable[[Any, int], mpmath.mpf]] = {
     "laplace": lambda noise, k: exact_laplace(k, noise.scale),
     "gaussian": lambda noise, k: exact_gaussian(k, noise.variance),
 }

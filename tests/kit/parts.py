@@ -40,7 +40,7 @@ PARTS = (*NAMED, SEARCHES)
 # What takes long, or is about chance and processes: left to `make test` by the quick loop.
 SLOW = (
     "api", "browser", "console", "contracts", "curator", "engines/duckdb/test_optimizers.py", "engines/index", "frozen",
-    "kit", "ledger", "mechanisms", "mutants", "noise", "pricing/test_effort.py", "serving", "session/test_curator.py",
+    "kit", "ledger", "mechanisms", "mutants", "noise", "pricing/test_rules.py", "serving", "session/test_curator.py",
     "statistics", "survey/test_app.py", "survey/test_serve.py",
 )  # fmt: skip
 

@@ -66,12 +66,18 @@ def ask(name: str, price: Price, values: np.ndarray, seed: int, column: str = "x
 
 
 def ask_often(  # noqa: PLR0913, PLR0917 - all that a simulation depends on
-    name: str, plain: Callable[[np.ndarray], float], law: str, rows: int, draws: int, price: Price, **arguments: Any
+    name: str,
+    plain: Callable[[np.ndarray], float],
+    distribution: str,
+    rows: int,
+    draws: int,
+    price: Price,
+    **arguments: Any,
 ) -> Replies:
     """The same method about many samples."""
     random, found = np.random.default_rng(rows + draws), []
     for seed in range(draws):
-        values = DATA[law](random, rows)
+        values = DATA[distribution](random, rows)
         estimate = ask(name, price, values, seed, **arguments).estimates["estimate"]
         if not np.isnan(estimate.values[0]):
             (low,), (high,) = estimate.interval(0.95, 1)

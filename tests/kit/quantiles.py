@@ -1,4 +1,4 @@
-"""The law of a choice of quantiles, by enumeration and in doubles: what the mechanism is held against."""
+"""The distribution of a choice of quantiles, by enumeration and in doubles: what the mechanism is held against."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Place = int
 ONE = Sensitivity(l1=1)
 
 
-def candidates(law: Quantiles, target: Target, rows: Sequence[int]) -> list[tuple[Place, int, Fraction]]:
+def candidates(mechanism: Quantiles, target: Target, rows: Sequence[int]) -> list[tuple[Place, int, Fraction]]:
     """Every value that may be chosen for a target, how often it counts, and its distance in moves of one row.
 
     Written from the definition, with counts of rows and fractions; those beyond the grid are one.
@@ -34,13 +34,14 @@ def candidates(law: Quantiles, target: Target, rows: Sequence[int]) -> list[tupl
     rank = target.share * len(rows) + target.offset
     if target.share in (0, 1):
         rank = min(max(rank, Fraction(0)), Fraction(len(rows)))
-    shares = [each.share for each in law.targets]
+    shares = [each.share for each in mechanism.targets]
     whole, parts = scores(shares)
-    move = Fraction(whole, parts[law.targets.index(target)] * target.share.denominator)
-    inside = np.arange(law.values + 1) if law.rounds is None else law.rounds.before(np.arange(law.values + 1))
+    move = Fraction(whole, parts[mechanism.targets.index(target)] * target.share.denominator)
+    edges = np.arange(mechanism.values + 1)
+    inside = edges if mechanism.rounds is None else mechanism.rounds.before(edges)
     values = list(enumerate(np.diff(inside).tolist()))
-    values += [(-1, -target.beyond * law.values)] if target.beyond < 0 else []
-    values += [(law.values, target.beyond * law.values)] if target.beyond > 0 else []
+    values += [(-1, -target.beyond * mechanism.values)] if target.beyond < 0 else []
+    values += [(mechanism.values, target.beyond * mechanism.values)] if target.beyond > 0 else []
     return [
         (
             value,
@@ -51,20 +52,22 @@ def candidates(law: Quantiles, target: Target, rows: Sequence[int]) -> list[tupl
     ]
 
 
-def exact_law(law: Quantiles, rows: Sequence[int]) -> dict[tuple[Place, ...], float]:
+def exact_distribution(mechanism: Quantiles, rows: Sequence[int]) -> dict[tuple[Place, ...], float]:
     """The probability of every outcome, by enumeration."""
     weights: dict[tuple[Place, ...], float] = {}
-    for box in product(*(candidates(law, target, rows) for target in law.targets)):
+    for box in product(*(candidates(mechanism, target, rows) for target in mechanism.targets)):
         copies = float(np.prod([each[1] for each in box]))
-        weights[tuple(each[0] for each in box)] = copies * exp(-float(law.rate * max(each[2] for each in box)))
+        weights[tuple(each[0] for each in box)] = copies * exp(-float(mechanism.rate * max(each[2] for each in box)))
     total = sum(weights.values())
     return {outcome: weight / total for outcome, weight in weights.items()}
 
 
-def secret(law: Quantiles, *cells: Sequence[int], reads: list[Sequence[int] | None] | None = None) -> SecretHistogram:
+def secret(
+    mechanism: Quantiles, *cells: Sequence[int], reads: list[Sequence[int] | None] | None = None
+) -> SecretHistogram:
     """The rows of cells as a histogram that is paid for, noting what is read of it."""
 
-    shift = bucket_bits(law.values)
+    shift = bucket_bits(mechanism.values)
 
     def read(buckets: Sequence[int] | None) -> NDArray[np.int64]:
         if reads is not None:
@@ -77,19 +80,19 @@ def secret(law: Quantiles, *cells: Sequence[int], reads: list[Sequence[int] | No
             found.append(np.stack([np.full(len(distinct), cell), distinct, counts]))
         return np.hstack(found)
 
-    return SecretHistogram(read, len(cells), ONE, law.event(ONE))
+    return SecretHistogram(read, len(cells), ONE, mechanism.event(ONE))
 
 
-def drawn(law: Quantiles, rows: Sequence[int], size: int, bits: Bits) -> NDArray[np.int64]:
-    """Many draws of one cell by the law in doubles: a level first, then each value evenly among those it reaches."""
+def drawn(mechanism: Quantiles, rows: Sequence[int], size: int, bits: Bits) -> NDArray[np.int64]:
+    """Many draws of one cell in doubles: a level first, then each value evenly among those it reaches."""
     values, counts = np.unique(np.array(rows, dtype=np.int64), return_counts=True)
-    per_value = np.zeros(law.values + 2, dtype=np.int64)  # the first and the last stand for what lies beyond
+    per_value = np.zeros(mechanism.values + 2, dtype=np.int64)  # the first and the last stand for what lies beyond
     per_value[values + 1] = counts
     upper = np.cumsum(per_value)
-    losses = law.losses(upper - per_value, upper)
-    sizes = [np.ones(law.values + 2, dtype=np.int64) for _ in law.targets]
-    for size_of, target in zip(sizes, law.targets, strict=True):
-        size_of[0], size_of[-1] = max(0, -target.beyond) * law.values, max(0, target.beyond) * law.values
+    losses = mechanism.losses(upper - per_value, upper)
+    sizes = [np.ones(mechanism.values + 2, dtype=np.int64) for _ in mechanism.targets]
+    for size_of, target in zip(sizes, mechanism.targets, strict=True):
+        size_of[0], size_of[-1] = max(0, -target.beyond) * mechanism.values, max(0, target.beyond) * mechanism.values
     levels = np.unique(np.concatenate([loss[of > 0] for loss, of in zip(losses, sizes, strict=True)]))
     orders = [np.argsort(loss, kind="stable") for loss in losses]
     ends = [np.cumsum(of[order]) for of, order in zip(sizes, orders, strict=True)]
@@ -97,7 +100,7 @@ def drawn(law: Quantiles, rows: Sequence[int], size: int, bits: Bits) -> NDArray
         np.concatenate([[0], end])[np.searchsorted(loss[order], levels, side="right")]
         for end, loss, order in zip(ends, losses, orders, strict=True)
     ]
-    scaled = levels * float(law.part)
+    scaled = levels * float(mechanism.part)
     with np.errstate(divide="ignore"):
         weights = np.sum([np.log(each.astype(np.float64)) for each in reached], axis=0) - scaled
         weights += np.log(-np.expm1(-np.append(np.diff(scaled), np.inf)))

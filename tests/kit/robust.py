@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kit.analyses import frame
-from kit.describing import EPSILON, EXACT, LAWS, RHO, build, covers_as_often, table_of
+from kit.describing import DISTRIBUTIONS, EPSILON, EXACT, RHO, build, covers_as_often, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,27 +33,27 @@ class RobustNumber:
         asked = build(self.method, _FRAME, column=_FRAME.numbers["x"])
         return table_of(asked, price, {"x": values}, seed).estimates["estimate"]
 
-    def check_without_noise(self, law: str) -> None:
-        values = LAWS[law](np.random.default_rng(3), 20_000)
+    def check_without_noise(self, distribution: str) -> None:
+        values = DISTRIBUTIONS[distribution](np.random.default_rng(3), 20_000)
         estimate, truth = self.estimate(EXACT, values), self.plain(values)
         (low,), (high,) = estimate.interval(0.95, 1)
         assert estimate.values[0] == pytest.approx(truth, abs=0.2)
         assert low - _LAST_DIGITS <= truth <= high + _LAST_DIGITS
 
-    def check_interval(self, law: str, price: Price) -> None:
+    def check_interval(self, distribution: str, price: Price) -> None:
         """Of 15 samples; too few hits are seen at a false-alarm rate of 1e-6."""
-        random, truth = np.random.default_rng(4), self.truth(law, 10**6)
-        ends = [self.ends(price, LAWS[law](random, 5000), seed) for seed in range(15)]
+        random, truth = np.random.default_rng(4), self.truth(distribution, 10**6)
+        ends = [self.ends(price, DISTRIBUTIONS[distribution](random, 5000), seed) for seed in range(15)]
         self._check_hits(ends, truth, 0.94)
-        assert law != "lognormal" or np.median([high - low for low, high in ends]) < self.widest
+        assert distribution != "lognormal" or np.median([high - low for low, high in ends]) < self.widest
 
-    def check_coverage(self, law: str, size: int, price: Price) -> None:
+    def check_coverage(self, distribution: str, size: int, price: Price) -> None:
         draws, random = 200 if size < 100_000 else 60, np.random.default_rng(size)
-        ends = [self.ends(price, LAWS[law](random, size), seed) for seed in range(draws)]
-        self._check_hits(ends, self.truth(law, 4 * 10**6), 0.93)
+        ends = [self.ends(price, DISTRIBUTIONS[distribution](random, size), seed) for seed in range(draws)]
+        self._check_hits(ends, self.truth(distribution, 4 * 10**6), 0.93)
 
-    def truth(self, law: str, size: int) -> float:
-        return self.plain(LAWS[law](np.random.default_rng(0), size))
+    def truth(self, distribution: str, size: int) -> float:
+        return self.plain(DISTRIBUTIONS[distribution](np.random.default_rng(0), size))
 
     def ends(self, price: Price, values: np.ndarray, seed: int) -> np.ndarray:
         return np.ravel(self.estimate(price, values, seed).interval(0.95, 1))

@@ -58,7 +58,7 @@ def most_rejected(trials: int, level: float = 0.06) -> float:
 
 @contextmanager
 def fewer_draws() -> Iterator[None]:
-    """Simulations of null laws and of strengths are short."""
+    """Simulations of null distributions and of strengths are short."""
     usual = null_distribution.MOST_DRAWS, null_distribution.LEAST_DRAWS, departures.MOST_DRAWS
     null_distribution.MOST_DRAWS = null_distribution.LEAST_DRAWS = FEWER
     departures.MOST_DRAWS = FEWER // 2

@@ -16,7 +16,9 @@ from adomnia.noise.discrete import NotDrawableError
 VECTORS = json.loads((Path(__file__).parents[1] / "fixtures" / "vectors.json").read_text())
 EPSILONS = [Fraction(text) for text in ("1/100", "1/10", "1", "3")]
 every_epsilon = pytest.mark.parametrize("epsilon", EPSILONS, ids=str)
-POINTS = np.tan(np.linspace(-np.pi / 2, np.pi / 2, 40_001)[1:-1])  # from -25,000 to 25,000, close where laws are
+POINTS = np.tan(
+    np.linspace(-np.pi / 2, np.pi / 2, 40_001)[1:-1]
+)  # from -25,000 to 25,000, close where distributions are
 
 
 def cauchy(z, place, scale):
@@ -36,7 +38,7 @@ def scales(beta):
 
 
 def worst_loss(density, alpha, beta):
-    """Between a law of scale 1 at 0 and all that it must not be told from."""
+    """Between a distribution of scale 1 at 0 and all that it must not be told from."""
     z = np.concatenate([POINTS, 1e6 * POINTS])
     return max(
         np.max(density(z, 0, 1) - density(z, side * float(alpha) * min(1, scale), scale))
@@ -107,10 +109,10 @@ def test_the_loss_of_cauchy_noise_is_the_one_that_was_found_numerically():
     assert distance(1 / 6, 1, exp(-1 / 6)) == pytest.approx(stated["cauchy_NRS_alpha_beta_1_6"], rel=1e-3)
 
 
-def test_students_law_loses_as_was_found_numerically():
+def test_students_distribution_loses_as_was_found_numerically():
     stated = VECTORS["admissible"]
     moved = max(np.max(student(POINTS, 0, 1) - student(POINTS, shift, 1)) / shift for shift in (0.01, 0.1))
-    # In scales of Student's law itself, which is sqrt(3) / 2 times narrower.
+    # In scales of Student's t distribution itself, which is sqrt(3) / 2 times narrower.
     assert moved * 2 / 3**0.5 == pytest.approx(stated["t3_shift1_bound"][1], rel=1e-3)
     dilated = np.max(student(1e6 * POINTS, 0, 1) - student(1e6 * POINTS, 0, exp(-0.1))) / 0.1
     assert dilated == pytest.approx(stated["t3_dilate"][0], rel=1e-3)

@@ -32,7 +32,7 @@ PERCENTILES = tuple(Fraction(place, 100) for place in range(1, 100))
 @pytest.mark.parametrize("count", [1, 2, 7])
 @pytest.mark.parametrize("alpha", [0.025, 0.3])
 def test_a_rank_is_passed_as_seldom_as_is_asked(count, alpha):
-    """By numerical integration over the gamma law of the level."""
+    """By numerical integration over the gamma distribution of the level."""
     t = find_aside(count, alpha)
     density = stats.gamma(count + 1).pdf
     passed, _ = integrate.quad(lambda k: density(k) * (1 - t / k) / 2, t, np.inf)

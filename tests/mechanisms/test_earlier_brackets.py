@@ -28,9 +28,9 @@ AGE = Column("age", Quantity(Fraction(0), Fraction(4), whole=True), Numbers.inte
 @pytest.mark.parametrize(("shares", "width"), [((HALF,), 15), ((Fraction(1, 4), HALF), 40)], ids=["one", "two"])
 def test_a_stored_answer_has_the_shape_of_then(shares, width):
     asked = Query(Private("people", 2, (AGE,)), (), Histogram(AGE, AGE.domain, shares, Fraction(19, 20)))
-    law = EarlierBrackets.for_query(asked, Pure(1))
-    assert law.shape(asked) == law.spread_evenly(10).shape == (width,)
-    assert law.event(Sensitivity(l1=2)) == Pure(1)
+    mechanism = EarlierBrackets.for_query(asked, Pure(1))
+    assert mechanism.shape(asked) == mechanism.spread_evenly(10).shape == (width,)
+    assert mechanism.event(Sensitivity(l1=2)) == Pure(1)
     with pytest.raises(TypeError, match="Histogram"):
         EarlierBrackets.for_query(Query(Private("people", 2, (AGE,)), (), Rows()), Pure(1))
 
@@ -44,6 +44,6 @@ def test_its_counts_had_fixed_parts_of_the_price():
 
 
 def test_nothing_is_measured_by_it():
-    law = EarlierBrackets((HALF,), 5, Fraction(1), Pure(1))
+    mechanism = EarlierBrackets((HALF,), 5, Fraction(1), Pure(1))
     with pytest.raises(Failure, match="never measured"):
-        law.release(secret(law, [1, 2]), SeededBits("none"))
+        mechanism.release(secret(mechanism, [1, 2]), SeededBits("none"))

@@ -28,7 +28,7 @@ def test_the_vector_of_four_candidates_holds(vectors):
 
 
 def test_the_quantile_grid_vector_holds(vectors):
-    """Scores and sensitivity doubled: the same law on integers."""
+    """Scores and sensitivity doubled: the same distribution on integers."""
     known = vectors["quantile_em_grid"]
     scores = np.array([round(2 * score) for score in known["score"]])
     choice = Exponential.calibrated(Sensitivity(l1=2 * known["Delta"]), Pure(known["eps"]))
@@ -89,7 +89,7 @@ def test_a_root_that_is_rational_is_bought_whole(rho, epsilon):
 
 
 def divergence(one, other, order):
-    """That of Renyi, of two laws on the same candidates."""
+    """That of Renyi, of two distributions on the same candidates."""
     return log1p(float(np.sum(one**order * other ** (1 - order))) - 1) / (order - 1)
 
 
@@ -105,7 +105,7 @@ def most_divergence(epsilon, order):
 
 @pytest.mark.parametrize("rho", ["1/200", "1/8", "1/2", "3"])
 @pytest.mark.parametrize("order", [1.0001, 1.5, 2, 5, 30])
-def test_the_law_on_neighbours_is_as_concentrated_as_was_paid(rho, order):
+def test_the_distribution_on_neighbours_is_as_concentrated_as_was_paid(rho, order):
     """Of every order no more than rho times it; twice the epsilon would be above that."""
     epsilon = Exponential.calibrated(ONE, Concentrated(Fraction(rho))).event(ONE).epsilon
     assert most_divergence(epsilon, order) <= float(Fraction(rho)) * order * (1 + 1e-9)

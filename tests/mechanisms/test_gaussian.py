@@ -15,11 +15,11 @@ from adomnia.privacy.events import Approximate, Concentrated
 from adomnia.privacy.losses import delta_of
 from adomnia.privacy.sensitivity import Sensitivity
 from kit.bits import SeededBits
+from kit.distributions import exact_gaussian, rational, theta
 from kit.gaussian_curve import analytic_deviation, curve
-from kit.laws import exact_gaussian, rational, theta
 from kit.mechanisms import margin_of
 
-FINE = 10**14  # the variance of a grid fine enough to be the continuous law
+FINE = 10**14  # the variance of a grid fine enough to be the continuous distribution
 
 
 def parameters(count, seed):
@@ -103,10 +103,13 @@ def test_exact_tails_are_never_below_eighty_digits():
     for variance, distance, epsilon in parameters(30, "digits"):
         with mpmath.workdps(80):
             reach = int(20 * variance**0.5) + 60
-            law = {k: exact_gaussian(k, variance) for k in range(-reach - distance, reach + distance + 1)}
+            distribution = {k: exact_gaussian(k, variance) for k in range(-reach - distance, reach + distance + 1)}
             growth = mpmath.exp(rational(epsilon))
             exact = max(
-                mpmath.fsum(max(mpmath.mpf(0), law[k] - growth * law[k + shift]) for k in range(-reach, reach + 1))
+                mpmath.fsum(
+                    max(mpmath.mpf(0), distribution[k] - growth * distribution[k + shift])
+                    for k in range(-reach, reach + 1)
+                )
                 for shift in range(1, distance + 1)
             )
             assert rational(exact_delta(variance, distance, epsilon)) >= exact * (1 - mpmath.mpf(10) ** -70)
@@ -127,7 +130,7 @@ def test_exact_tails_lie_between_the_bounds_of_another_accountant(deviation, dis
     assert bound(False) * (1 - 1e-6) <= delta <= bound(True) * (1 + 1e-6)
 
 
-def test_continuous_calibration_under_noises_the_discrete_law_and_ours_never_does():
+def test_continuous_calibration_under_noises_the_discrete_distribution_and_ours_never_does():
     """The analytic deviation of Balle & Wang, used for integers, breaks its own delta; the exact tail does not."""
     ratios = []
     for epsilon in ("0.1", "1", "4", "10"):
@@ -147,7 +150,7 @@ def test_the_analytic_reference_is_the_known_one(vectors):
 
 
 def test_scalar_calibration_is_near_the_analytic_one_where_noise_is_wide(vectors):
-    """Where the grid is fine against the noise the two laws agree, so that exactness costs nothing."""
+    """Where the grid is fine against the noise the two distributions agree, so that exactness costs nothing."""
     for known in vectors["gaussian"][:3]:
         ours = DiscreteGaussian.scalar(1, known["eps"], known["delta"])
         assert float(ours.variance) ** 0.5 == pytest.approx(known["analytic"], rel=5e-3)

@@ -1,4 +1,4 @@
-"""Halving: the law against enumeration, and its cost over all small databases."""
+"""Halving: the distribution against enumeration, and its cost over all small databases."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from adomnia.privacy.relations import Private
 from adomnia.privacy.scans import Histogram, Rows
 from adomnia.privacy.sensitivity import Sensitivity
 from kit.bits import SeededBits
-from kit.brackets import drawn, halving_law, secret
+from kit.brackets import drawn, halving_distribution, secret
 from mechanisms.test_quantiles import p_value
 
 THIRDS = (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))
@@ -28,15 +28,15 @@ AGE = Column("age", Quantity(Fraction(0), Fraction(4), whole=True), Numbers.inte
 
 
 @pytest.mark.no_cover
-def test_draws_have_the_law_of_its_definition():
+def test_draws_have_the_distribution_of_its_definition():
     """False alarms: 1e-7. Rows divided without sharing ties out would be found out: two fifths of them lie at one."""
-    law = Halving(THIRDS, 4, Fraction(1), Pure(4))
-    stated = halving_law(THIRDS, ROWS, 4, 0, law.rate)
+    mechanism = Halving(THIRDS, 4, Fraction(1), Pure(4))
+    stated = halving_distribution(THIRDS, ROWS, 4, 0, mechanism.rate)
     assert sum(stated.values()) == pytest.approx(1)
-    draws = law.release(secret(law, ROWS, 400), SeededBits("halving"))
+    draws = mechanism.release(secret(mechanism, ROWS, 400), SeededBits("halving"))
     assert p_value(draws, stated) > 1e-7
-    assert p_value(draws, halving_law(THIRDS, ROWS, 4, 0, law.rate * 4)) < 1e-7
-    assert p_value(drawn(law, ROWS, 4000, 5), stated) > 1e-7
+    assert p_value(draws, halving_distribution(THIRDS, ROWS, 4, 0, mechanism.rate * 4)) < 1e-7
+    assert p_value(drawn(mechanism, ROWS, 4000, 5), stated) > 1e-7
 
 
 def databases(values, rows):
@@ -47,11 +47,13 @@ def databases(values, rows):
 @pytest.mark.no_cover
 def test_no_outcome_is_more_than_exp_epsilon_times_likelier_for_a_neighbour(of_a_person):
     """All databases of up to two rows on three values, and all that one person may add, in any of them."""
-    law, worst = Halving(THIRDS, 3, Fraction(of_a_person), Pure(1)), 0.0
-    laws = {rows: halving_law(THIRDS, rows, 3, 0, law.rate) for rows in databases(3, 2 + of_a_person)}
+    mechanism, worst = Halving(THIRDS, 3, Fraction(of_a_person), Pure(1)), 0.0
+    distributions = {
+        rows: halving_distribution(THIRDS, rows, 3, 0, mechanism.rate) for rows in databases(3, 2 + of_a_person)
+    }
     for rows, added in product(databases(3, 2), databases(3, of_a_person)):
-        more = laws[tuple(sorted(rows + added))]
-        worst = max(worst, *(abs(log(more[outcome] / chance)) for outcome, chance in laws[rows].items()))
+        more = distributions[tuple(sorted(rows + added))]
+        worst = max(worst, *(abs(log(more[outcome] / chance)) for outcome, chance in distributions[rows].items()))
     assert 0.4 < worst <= 1 + 1e-9
 
 
@@ -66,17 +68,17 @@ def test_levels_share_the_price():
 def test_many_rows_with_one_value_do_not_move_the_other_shares():
     """Three fifths of the rows are zero: what is left of them on either side still has its place."""
     rows = [0] * 1200 + list(range(1000, 1800))
-    law = Halving(tuple(Fraction(tenth, 10) for tenth in range(1, 10)), 4096, Fraction(1), Pure(4))
-    chosen = drawn(law, rows, 40, 3)
+    mechanism = Halving(tuple(Fraction(tenth, 10) for tenth in range(1, 10)), 4096, Fraction(1), Pure(4))
+    chosen = drawn(mechanism, rows, 40, 3)
     assert (chosen[:, :5] == 0).all()
     assert np.abs(chosen[:, 6:] - [1200, 1400, 1600]).mean() < 20
 
 
 def test_it_is_bought_for_a_histogram():
     asked = Query(Private("people", 2, (AGE,)), (), Histogram(AGE, AGE.domain, THIRDS, Fraction(0)))
-    law = Halving.for_query(asked, Pure(1))
-    assert (law.shares, law.values, law.rows, law.shape(asked)) == (THIRDS, 5, 2, (3,))
-    assert law.spread_evenly(10).tolist() == [1, 2, 3]
+    mechanism = Halving.for_query(asked, Pure(1))
+    assert (mechanism.shares, mechanism.values, mechanism.rows, mechanism.shape(asked)) == (THIRDS, 5, 2, (3,))
+    assert mechanism.spread_evenly(10).tolist() == [1, 2, 3]
     with pytest.raises(TypeError, match="Histogram"):
         Halving.for_query(Query(Private("people", 2, (AGE,)), (), Rows()), Pure(1))
     with pytest.raises(TypeError, match=r"^Halving is bought"):

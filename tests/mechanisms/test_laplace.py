@@ -1,4 +1,4 @@
-"""Discrete Laplace noise against known answers and against the continuous law it tends to."""
+"""Discrete Laplace noise against known answers and against the continuous distribution it tends to."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from adomnia.privacy.events import Pure
 from adomnia.privacy.sensitivity import Sensitivity
 from kit.mechanisms import margin_of
 
-FINE = 10**7  # steps to one unit of the continuous law
+FINE = 10**7  # steps to one unit of the continuous distribution
 
 
 @pytest.mark.parametrize("epsilon", ["1.0", "0.5", "0.1"])
@@ -35,7 +35,7 @@ def test_the_exact_interval_vector_holds(vectors):
     assert interval.coverage == pytest.approx(known["coverage"], abs=5e-6)
 
 
-def test_on_a_fine_grid_it_is_the_laplace_law(vectors):
+def test_on_a_fine_grid_it_is_the_laplace_distribution(vectors):
     known = vectors["laplace"]
     unit = DiscreteLaplace(Fraction(FINE))
     assert unit.interval(0.95).half_width / FINE == pytest.approx(known["ci95_eps1"], abs=2 / FINE)

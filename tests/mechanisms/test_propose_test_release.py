@@ -1,4 +1,4 @@
-"""Propose-test-release against brute force: its exact law on all small data sets, and laws that are nearly it."""
+"""Propose-test-release against brute force: its exact distribution on all small data sets, and near misses of it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from adomnia.privacy.relations import Private
 from adomnia.privacy.scans import Histogram, Proposal, bucket_bits
 from adomnia.privacy.sensitivity import Sensitivity
 from kit.bits import SeededBits
-from kit.laws import p_value_of_counts
+from kit.distributions import p_value_of_counts
 
 SIZE, PEOPLE = 4, 7
 MEDIAN = OrderStatistic(Fraction(1, 2), SIZE)
@@ -109,7 +109,8 @@ def test_where_the_distance_is_not_zero_every_neighbour_is_within_the_bound(stat
     assert moved.max() > bound  # or there would be nothing to hide
 
 
-# -- the law --------------------------------------------------------------------------------------------------------
+# -- the distribution
+# --------------------------------------------------------------------------------------------------------
 
 
 def laplace(scale):
@@ -127,13 +128,13 @@ def outputs(distance, value, bound, threshold, *, noisy_test=True):
     return np.append(released, 1 - above)
 
 
-def hockey_stick(laws, rows):
-    """The largest delta at epsilon over all neighbours, where each data set has one law."""
-    pairs = {(laws[here], laws[there]) for here, there in neighbours(rows)}
+def hockey_stick(distributions, rows):
+    """The largest delta at epsilon over all neighbours, where each data set has one distribution."""
+    pairs = {(distributions[here], distributions[there]) for here, there in neighbours(rows)}
     return max(float(np.maximum(0, outputs(*one) - exp(EPSILON) * outputs(*two)).sum()) for one, two in pairs)
 
 
-def laws_of(statistic, bound, rows, lower=0):
+def distributions_of(statistic, bound, rows, lower=0):
     mechanism = ProposeTestRelease(statistic, bound, rows, PRICE)
     return [
         (mechanism.distance(counts_of(data)), exact(statistic, data), bound, mechanism.threshold - lower)
@@ -147,25 +148,26 @@ def laws_of(statistic, bound, rows, lower=0):
 @every_cap
 def test_no_neighbour_gains_more_than_delta_at_epsilon(statistic, bound, rows):
     assert ProposeTestRelease(statistic, bound, rows, PRICE).threshold == 1
-    assert hockey_stick(laws_of(statistic, bound, rows), rows) <= float(DELTA) + ROUNDING
+    assert hockey_stick(distributions_of(statistic, bound, rows), rows) <= float(DELTA) + ROUNDING
 
 
 def test_a_threshold_that_is_one_lower_gives_away_more_than_delta():
-    assert hockey_stick(laws_of(MEDIAN, 1, 1, lower=1), 1) > 1.2 * float(DELTA)
+    assert hockey_stick(distributions_of(MEDIAN, 1, 1, lower=1), 1) > 1.2 * float(DELTA)
 
 
 def test_a_test_without_noise_gives_away_more_than_delta():
-    bare = {law: outputs(*law, noisy_test=False) for law in laws_of(MEDIAN, 1, 1)}
-    laws = laws_of(MEDIAN, 1, 1)
+    bare = {mechanism: outputs(*mechanism, noisy_test=False) for mechanism in distributions_of(MEDIAN, 1, 1)}
+    distributions = distributions_of(MEDIAN, 1, 1)
     assert max(
-        float(np.maximum(0, bare[laws[here]] - exp(EPSILON) * bare[laws[there]]).sum()) for here, there in neighbours(1)
+        float(np.maximum(0, bare[distributions[here]] - exp(EPSILON) * bare[distributions[there]]).sum())
+        for here, there in neighbours(1)
     ) > 5 * float(DELTA)
 
 
 def test_asking_only_whether_this_very_data_keeps_the_bound_gives_away_more_than_delta():
     """The local sensitivity itself, with no distance: one person is enough to change it."""
-    laws = [(40 * (distance > 0), *rest) for distance, *rest in laws_of(MEDIAN, 1, 1)]
-    assert hockey_stick(laws, 1) > 2 * float(DELTA)
+    distributions = [(40 * (distance > 0), *rest) for distance, *rest in distributions_of(MEDIAN, 1, 1)]
+    assert hockey_stick(distributions, 1) > 2 * float(DELTA)
 
 
 def test_a_distance_in_replaced_rows_gives_away_more_than_delta():
@@ -183,11 +185,15 @@ def test_a_distance_in_replaced_rows_gives_away_more_than_delta():
         return min((far[each] for each in broken), default=40)
 
     small = {data: replaced(data) for data in DATA if len(data) <= 3}
-    laws = [
-        (small.get(data, distance), *rest) for data, (distance, *rest) in zip(DATA, laws_of(MEDIAN, 1, 1), strict=True)
+    distributions = [
+        (small.get(data, distance), *rest)
+        for data, (distance, *rest) in zip(DATA, distributions_of(MEDIAN, 1, 1), strict=True)
     ]
     pairs = [(h, t) for h, t in neighbours(1) if DATA[h] in small and DATA[t] in small]
-    gained = max(float(np.maximum(0, outputs(*laws[h]) - exp(EPSILON) * outputs(*laws[t])).sum()) for h, t in pairs)
+    gained = max(
+        float(np.maximum(0, outputs(*distributions[h]) - exp(EPSILON) * outputs(*distributions[t])).sum())
+        for h, t in pairs
+    )
     assert gained > 2 * float(DELTA)
 
 
@@ -215,26 +221,30 @@ def test_rho_buys_the_epsilon_whose_square_is_twice_as_much():
 
 
 @pytest.mark.no_cover
-def test_what_is_released_has_the_stated_law_and_not_that_of_a_nearby_distance(seeded_bits):
+def test_what_is_released_has_the_stated_distribution_and_not_that_of_a_nearby_distance(seeded_bits):
     """False alarms: 1e-6."""
     data = (1, 1, 1, 2, 3, 3)
     mechanism = ProposeTestRelease(MEDIAN, 1, 1, PRICE)
-    law = (mechanism.distance(counts_of(data)), exact(MEDIAN, data), 1, 1)
+    mechanism = (mechanism.distance(counts_of(data)), exact(MEDIAN, data), 1, 1)
     held, cells = counts_of(data), 4000
     rows = np.array(
         [[c, v, n] for c in range(cells) for v, n in zip(held.values, np.diff(held.below, prepend=0), strict=True)]
     ).T
     drawn = mechanism.release(SecretHistogram(lambda _: rows, cells, Sensitivity(l1=1), PRICE), seeded_bits)
     places = [-1 if not reply else int(value) + 80 for reply, value in drawn]
-    counts = np.bincount([place % len(outputs(*law)) for place in places], minlength=len(outputs(*law)))
-    usual = outputs(*law) > 1e-3
+    counts = np.bincount([place % len(outputs(*mechanism)) for place in places], minlength=len(outputs(*mechanism)))
+    usual = outputs(*mechanism) > 1e-3
 
     def fits(*stated):
         pooled = [np.append(each[usual], each[~usual].sum()) for each in (counts, outputs(*stated))]
         return p_value_of_counts(*pooled) >= 1e-6
 
-    assert fits(*law)
-    for wrong in ((law[0] + 1, *law[1:]), (law[0], law[1] + 1, *law[2:]), (*law[:3], 0)):
+    assert fits(*mechanism)
+    for wrong in (
+        (mechanism[0] + 1, *mechanism[1:]),
+        (mechanism[0], mechanism[1] + 1, *mechanism[2:]),
+        (*mechanism[:3], 0),
+    ):
         assert not fits(*wrong)
 
 

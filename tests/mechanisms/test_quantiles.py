@@ -1,4 +1,4 @@
-"""Quantiles: the law against enumeration, its cost over all small databases, and what is read of a histogram."""
+"""Quantiles: their distribution against enumeration, their cost over small databases, what is read of a histogram."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from adomnia.mechanisms.round_numbers import MOST_BEYOND, Target, scores
 from adomnia.privacy.events import BoundedRange, Concentrated, Pure
 from adomnia.privacy.sensitivity import Sensitivity
 from kit.bits import SeededBits
-from kit.quantiles import ONE, drawn, exact_law, secret
+from kit.quantiles import ONE, drawn, exact_distribution, secret
 
 HALF, ZERO = Fraction(1, 2), Fraction(0)
 MEDIAN = (Target(HALF, ZERO),)
@@ -34,13 +34,13 @@ TARGETS = {
 every_target = pytest.mark.parametrize("targets", TARGETS.values(), ids=TARGETS)
 
 
-def p_value(draws, law):
+def p_value(draws, mechanism):
     """Of a chi-square test, neighbouring outcomes put together until ten draws are expected of them."""
     outcomes, counts = np.unique(draws, axis=0, return_counts=True)
     seen = dict(zip(map(tuple, outcomes.tolist()), counts.tolist(), strict=True))
-    assert seen.keys() <= law.keys()
+    assert seen.keys() <= mechanism.keys()
     observed, wanted = [0.0], [0.0]
-    for outcome, chance in law.items():
+    for outcome, chance in mechanism.items():
         if wanted[-1] >= 10:
             observed.append(0.0)
             wanted.append(0.0)
@@ -51,32 +51,32 @@ def p_value(draws, law):
 
 def test_one_target_is_the_plain_exponential_mechanism():
     """On the grid 0..10 at epsilon 1: the probabilities of 3 and 2 by hand."""
-    law = exact_law(Quantiles(MEDIAN, 11, HALF), ROWS)
+    mechanism = exact_distribution(Quantiles(MEDIAN, 11, HALF), ROWS)
     distances = [4, 3, 1, 0, 0, 0, 0, 0, 1, 3, 4]
     plain = [exp(-distance) for distance in distances]
-    assert all(isclose(law[value,], weight / sum(plain)) for value, weight in enumerate(plain))
-    assert law[3,] == pytest.approx(0.170301, abs=1e-6)
-    assert law[2,] == pytest.approx(0.0626501, abs=1e-7)
+    assert all(isclose(mechanism[value,], weight / sum(plain)) for value, weight in enumerate(plain))
+    assert mechanism[3,] == pytest.approx(0.170301, abs=1e-6)
+    assert mechanism[2,] == pytest.approx(0.0626501, abs=1e-7)
 
 
 @every_target
 @pytest.mark.parametrize(("bucket_bits", "looks_first"), [(10, True), (2, True), (2, False)])
 @pytest.mark.no_cover
-def test_draws_have_the_law_however_the_histogram_is_read(targets, bucket_bits, looks_first, monkeypatch):
+def test_draws_have_the_distribution_however_the_histogram_is_read(targets, bucket_bits, looks_first, monkeypatch):
     """False alarms: below 1e-7 for each of fifteen; twice the rate is found out."""
     monkeypatch.setattr("adomnia.privacy.scans._BUCKET_BITS", bucket_bits)
     if not looks_first:
         monkeypatch.setattr(Draw, "near", lambda _: [])
-    law, bits = Quantiles(targets, 11, HALF), SeededBits((len(targets), bucket_bits, looks_first))
-    draws = law.release(secret(law, *[ROWS] * 500), bits)
-    assert p_value(draws, exact_law(law, ROWS)) > 1e-7
-    assert p_value(draws, exact_law(replace(law, rate=law.rate * 2), ROWS)) < 1e-7
+    mechanism, bits = Quantiles(targets, 11, HALF), SeededBits((len(targets), bucket_bits, looks_first))
+    draws = mechanism.release(secret(mechanism, *[ROWS] * 500), bits)
+    assert p_value(draws, exact_distribution(mechanism, ROWS)) > 1e-7
+    assert p_value(draws, exact_distribution(replace(mechanism, rate=mechanism.rate * 2), ROWS)) < 1e-7
 
 
 @every_target
-def test_the_law_in_doubles_is_the_enumerated_one(targets):
-    law = Quantiles(targets, 11, HALF)
-    assert p_value(drawn(law, ROWS, 100_000, SeededBits("doubles")), exact_law(law, ROWS)) > 1e-7
+def test_the_distribution_in_doubles_is_the_enumerated_one(targets):
+    mechanism = Quantiles(targets, 11, HALF)
+    assert p_value(drawn(mechanism, ROWS, 100_000, SeededBits("doubles")), exact_distribution(mechanism, ROWS)) > 1e-7
 
 
 def databases(values, rows):
@@ -88,27 +88,27 @@ def databases(values, rows):
 @pytest.mark.no_cover
 def test_no_outcome_is_more_than_exp_epsilon_times_likelier_for_a_neighbour(targets, of_a_person):
     """All databases of up to three rows on four values, and all that one person may add; the bound is nearly met."""
-    law, worst = Quantiles(targets, 4, Fraction(1, 4)), 0.0
-    laws = {rows: exact_law(law, rows) for rows in databases(4, 3 + of_a_person)}
+    mechanism, worst = Quantiles(targets, 4, Fraction(1, 4)), 0.0
+    distributions = {rows: exact_distribution(mechanism, rows) for rows in databases(4, 3 + of_a_person)}
     for rows, added in product(databases(4, 3), databases(4, of_a_person)):
-        more = laws[tuple(sorted(rows + added))]
-        losses = [log(more[outcome] / chance) for outcome, chance in laws[rows].items()]
+        more = distributions[tuple(sorted(rows + added))]
+        losses = [log(more[outcome] / chance) for outcome, chance in distributions[rows].items()]
         worst = max(worst, max(losses) - min(losses))
-    epsilon = float(law.event(Sensitivity(l1=of_a_person)).epsilon)
+    epsilon = float(mechanism.event(Sensitivity(l1=of_a_person)).epsilon)
     assert epsilon / 2 < worst <= epsilon + 1e-9
 
 
-def test_a_row_less_than_its_whole_move_is_seen_in_the_law():
+def test_a_row_less_than_its_whole_move_is_seen_in_the_distribution():
     """Were a row's move taken for a half where it is nine tenths, the same search would find out."""
-    law = Quantiles((Target(Fraction(9, 10), ZERO),), 4, Fraction(1, 4))
-    wrong = replace(law, rate=law.rate * Fraction(9, 5))
-    laws = {rows: exact_law(wrong, rows) for rows in databases(4, 4)}
+    mechanism = Quantiles((Target(Fraction(9, 10), ZERO),), 4, Fraction(1, 4))
+    wrong = replace(mechanism, rate=mechanism.rate * Fraction(9, 5))
+    distributions = {rows: exact_distribution(wrong, rows) for rows in databases(4, 4)}
     worst = 0.0
     for rows, added in product(databases(4, 3), range(4)):
-        more = laws[tuple(sorted((*rows, added)))]
-        losses = [log(more[outcome] / chance) for outcome, chance in laws[rows].items()]
+        more = distributions[tuple(sorted((*rows, added)))]
+        losses = [log(more[outcome] / chance) for outcome, chance in distributions[rows].items()]
         worst = max(worst, max(losses) - min(losses))
-    assert worst > float(law.event(ONE).epsilon) + 0.05
+    assert worst > float(mechanism.event(ONE).epsilon) + 0.05
 
 
 @pytest.mark.parametrize(
@@ -133,9 +133,9 @@ def test_many_shares_that_have_no_common_measure_are_scored_nearly_alike():
 
 def test_cells_are_drawn_by_themselves_and_few_buckets_are_read():
     rows = [np.arange(0, 2**20, 977), np.arange(5, 2**20, 1303), []]
-    law = Quantiles((Target(HALF, ZERO),), 2**20, Fraction(1))
+    mechanism = Quantiles((Target(HALF, ZERO),), 2**20, Fraction(1))
     reads = []
-    chosen = law.release(secret(law, *rows, reads=reads), SeededBits("cells"))
+    chosen = mechanism.release(secret(mechanism, *rows, reads=reads), SeededBits("cells"))
     assert chosen.shape == (3, 1)
     assert all(abs(value - 2**19) < 977 * 30 for value in chosen[:2, 0].tolist())
     assert reads[0] is None
@@ -146,8 +146,8 @@ def test_cells_are_drawn_by_themselves_and_few_buckets_are_read():
 def test_what_a_draw_comes_upon_unread_is_read_then(monkeypatch):
     monkeypatch.setattr("adomnia.privacy.scans._BUCKET_BITS", 2)
     monkeypatch.setattr(Draw, "near", lambda _: [])
-    law, reads = Quantiles(MEDIAN, 11, HALF), []
-    assert law.release(secret(law, ROWS, reads=reads), SeededBits("unread")).shape == (1, 1)
+    mechanism, reads = Quantiles(MEDIAN, 11, HALF), []
+    assert mechanism.release(secret(mechanism, ROWS, reads=reads), SeededBits("unread")).shape == (1, 1)
     assert reads[0] is None
     assert all(reads[1:])
     assert len(reads) > 1
@@ -161,15 +161,15 @@ def test_the_price_is_what_the_event_costs():
 
 
 def test_a_histogram_opens_once_and_only_for_what_was_paid():
-    law = Quantiles(MEDIAN, 11, HALF)
-    paid = secret(law, ROWS)
-    law.release(paid, SeededBits("once"))
+    mechanism = Quantiles(MEDIAN, 11, HALF)
+    paid = secret(mechanism, ROWS)
+    mechanism.release(paid, SeededBits("once"))
     with pytest.raises(ValueError, match="opens once"):
-        law.release(paid, SeededBits("twice"))
+        mechanism.release(paid, SeededBits("twice"))
     reads = []
-    unpaid = secret(replace(law, rate=HALF / 2), ROWS, reads=reads)
+    unpaid = secret(replace(mechanism, rate=HALF / 2), ROWS, reads=reads)
     with pytest.raises(ValueError, match="does not cover"):
-        law.release(unpaid, SeededBits("unpaid"))
+        mechanism.release(unpaid, SeededBits("unpaid"))
     assert reads == []
     assert isinstance(paid, SecretHistogram)
 
@@ -177,13 +177,13 @@ def test_a_histogram_opens_once_and_only_for_what_was_paid():
 def test_a_draw_that_is_never_accepted_is_a_failure(monkeypatch):
     monkeypatch.setattr(Draw, "_propose", lambda *_: None)
     with pytest.raises(Failure):
-        law = Quantiles(MEDIAN, 11, HALF)
-        law.release(secret(law, ROWS), SeededBits("never"))
+        mechanism = Quantiles(MEDIAN, 11, HALF)
+        mechanism.release(secret(mechanism, ROWS), SeededBits("never"))
 
 
 def test_the_most_values_beyond_the_largest_grid_are_drawn_from():
-    law = Quantiles((Target(ZERO, Fraction(50), MOST_BEYOND),), MOST_VALUES, HALF)
-    few, many = law.release(secret(law, [7], [9] * 200), SeededBits("beyond")).tolist()
+    mechanism = Quantiles((Target(ZERO, Fraction(50), MOST_BEYOND),), MOST_VALUES, HALF)
+    few, many = mechanism.release(secret(mechanism, [7], [9] * 200), SeededBits("beyond")).tolist()
     assert (few, many) == ([MOST_VALUES], [9])
 
 

@@ -26,9 +26,9 @@ from adomnia.privacy.scans import Histogram, Rows
 from adomnia.privacy.sensitivity import Sensitivity
 from kit.bits import SeededBits
 from kit.brackets import drawn as drawn_by_halving
-from kit.brackets import halving_law
+from kit.brackets import halving_distribution
 from kit.brackets import secret as secret_of
-from kit.quantiles import drawn, exact_law, secret
+from kit.quantiles import drawn, exact_distribution, secret
 from mechanisms.test_quantiles import MEDIAN, databases, p_value
 
 HALF = Fraction(1, 2)
@@ -100,44 +100,50 @@ def test_a_column_of_half_hours_has_them_as_likely_as_the_gaps_between_them():
 @pytest.mark.usefixtures("many_copies")
 @pytest.mark.parametrize("looks_ahead", [10, 2])
 @pytest.mark.no_cover
-def test_draws_have_the_law_of_their_candidates(looks_ahead, monkeypatch):
+def test_draws_have_the_distribution_of_their_candidates(looks_ahead, monkeypatch):
     """False alarms: 1e-7 each. Values of one candidate each would be found out."""
     monkeypatch.setattr("adomnia.privacy.scans._BUCKET_BITS", looks_ahead)
     rounds = RoundNumbers(-3, Fraction(1, 8), 40)
     for targets in (MEDIAN, (Target(HALF, Fraction(-1)), Target(HALF, Fraction(1)))):
-        law = Quantiles(targets, 40, Fraction(1, 4), rounds)
-        draws = law.release(secret(law, *[ROWS] * 1000), SeededBits((len(targets), looks_ahead)))
-        assert p_value(draws, exact_law(law, ROWS)) > 1e-7
-        assert p_value(draws, exact_law(replace(law, rounds=None), ROWS)) < 1e-7
+        mechanism = Quantiles(targets, 40, Fraction(1, 4), rounds)
+        draws = mechanism.release(secret(mechanism, *[ROWS] * 1000), SeededBits((len(targets), looks_ahead)))
+        assert p_value(draws, exact_distribution(mechanism, ROWS)) > 1e-7
+        assert p_value(draws, exact_distribution(replace(mechanism, rounds=None), ROWS)) < 1e-7
         if len(targets) == 1:
-            alone = law.release(secret(law, *[[]] * 1000), SeededBits("nobody"))
-            assert p_value(alone, exact_law(law, [])) > 1e-7
-            assert p_value(drawn(replace(law, rounds=None), ROWS, 20_000, SeededBits(1)), exact_law(law, ROWS)) < 1e-7
+            alone = mechanism.release(secret(mechanism, *[[]] * 1000), SeededBits("nobody"))
+            assert p_value(alone, exact_distribution(mechanism, [])) > 1e-7
+            assert (
+                p_value(
+                    drawn(replace(mechanism, rounds=None), ROWS, 20_000, SeededBits(1)),
+                    exact_distribution(mechanism, ROWS),
+                )
+                < 1e-7
+            )
 
 
 @pytest.mark.usefixtures("many_copies")
 @pytest.mark.no_cover
-def test_halving_has_the_law_of_its_candidates():
+def test_halving_has_the_distribution_of_its_candidates():
     rounds = RoundNumbers(1, HALF, 4)  # 1 is two candidates
-    law = Halving((Fraction(1, 4), HALF, Fraction(3, 4)), 4, Fraction(1), Pure(3), rounds)
+    mechanism = Halving((Fraction(1, 4), HALF, Fraction(3, 4)), 4, Fraction(1), Pure(3), rounds)
     rows = [0, 2, 2, 2, 3]
-    stated = halving_law(law.shares, rows, 4, 0, law.rate, rounds)
-    assert p_value(law.release(secret_of(law, rows, 400), SeededBits("halving")), stated) > 1e-7
-    draws = drawn_by_halving(law, rows, 4_000, 5)
+    stated = halving_distribution(mechanism.shares, rows, 4, 0, mechanism.rate, rounds)
+    assert p_value(mechanism.release(secret_of(mechanism, rows, 400), SeededBits("halving")), stated) > 1e-7
+    draws = drawn_by_halving(mechanism, rows, 4_000, 5)
     assert p_value(draws, stated) > 1e-7
-    assert p_value(draws, halving_law(law.shares, rows, 4, 0, law.rate)) < 1e-7
+    assert p_value(draws, halving_distribution(mechanism.shares, rows, 4, 0, mechanism.rate)) < 1e-7
 
 
 @pytest.mark.usefixtures("many_copies")
 @pytest.mark.no_cover
 def test_no_outcome_is_more_than_exp_epsilon_times_likelier_for_a_neighbour():
-    law, worst = Quantiles(MEDIAN, 9, Fraction(1, 4), RoundNumbers(1, Fraction(1, 2), 9)), 0.0
-    laws = {rows: exact_law(law, rows) for rows in databases(9, 3)}
+    mechanism, worst = Quantiles(MEDIAN, 9, Fraction(1, 4), RoundNumbers(1, Fraction(1, 2), 9)), 0.0
+    distributions = {rows: exact_distribution(mechanism, rows) for rows in databases(9, 3)}
     for rows, added in product(databases(9, 2), range(9)):
-        more = laws[tuple(sorted((*rows, added)))]
-        losses = [log(more[outcome] / chance) for outcome, chance in laws[rows].items()]
+        more = distributions[tuple(sorted((*rows, added)))]
+        losses = [log(more[outcome] / chance) for outcome, chance in distributions[rows].items()]
         worst = max(worst, max(losses) - min(losses))
-    epsilon = float(law.event(Sensitivity(l1=1)).epsilon)
+    epsilon = float(mechanism.event(Sensitivity(l1=1)).epsilon)
     assert epsilon / 2 < worst <= epsilon + 1e-9
 
 
@@ -165,8 +171,8 @@ def test_everything_is_in_proportion_to_price_and_rows():
 def test_a_choice_costs_at_most_its_price():
     asked = query(Fraction(1), rows=3)
     assert Quantiles.for_query(asked, Pure(1)).event(asked.sensitivity()).epsilon == 1
-    law = Quantiles.for_query(asked, Concentrated(1))
-    assert law.shape(asked) == (1,)
+    mechanism = Quantiles.for_query(asked, Concentrated(1))
+    assert mechanism.shape(asked) == (1,)
     with pytest.raises(TypeError, match="Histogram"):
         Quantiles.for_query(replace(asked, aggregate=Rows()), Pure(1))
 
@@ -178,6 +184,6 @@ def test_other_ranks_than_one_extreme_are_refused(shares):
 
 
 def test_rows_that_lie_evenly_are_supposed_at_their_ranks():
-    law = Quantiles.for_query(query(Fraction(0)), Pure(1))
-    assert law.spread_evenly(1000).tolist() == [round(23 / 1000 * (law.values - 1))]
-    assert law.spread_evenly(0).tolist() == [law.values]
+    mechanism = Quantiles.for_query(query(Fraction(0)), Pure(1))
+    assert mechanism.spread_evenly(1000).tolist() == [round(23 / 1000 * (mechanism.values - 1))]
+    assert mechanism.spread_evenly(0).tolist() == [mechanism.values]

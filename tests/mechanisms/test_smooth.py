@@ -1,4 +1,4 @@
-"""Quantiles with noise of their smooth sensitivity: what is lost, over all small data sets and by the exact law."""
+"""Quantiles with noise of their smooth sensitivity: the loss over all small data sets, by the exact distribution."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from adomnia.privacy.scans import Histogram, Rows
 from adomnia.privacy.sensitivity import Sensitivity
 from kit.bits import SeededBits
 from kit.brackets import secret
-from kit.laws import cauchy_below, exact_rounded, laplace_below, p_value_of_counts, rational, student_below
+from kit.distributions import cauchy_below, exact_rounded, laplace_below, p_value_of_counts, rational, student_below
 from mechanisms.test_envelopes import DATA, SHARES, SIZE, counts_of, order_statistic, row_distances
 
 MEDIAN, DELTA = Fraction(1, 2), Fraction(1, 1000)
@@ -73,7 +73,7 @@ def look(mechanism, draw, rows, monkeypatch):
 
 
 @cache
-def log_law(draw, scale, k):
+def log_distribution(draw, scale, k):
     return mpmath.log(exact_rounded(KINDS[draw][1], k, scale))
 
 
@@ -81,15 +81,19 @@ REACH = [*range(-25, 26), *(side * 10**power for side in (-1, 1) for power in (2
 
 
 def worst_loss(draw, here, there):
-    """max_k ln P[k] / P'[k] of two rounded laws, each a place and a scale; in 40 digits."""
-    return max(log_law(draw, here[1], k - here[0]) - log_law(draw, there[1], k - there[0]) for k in REACH)
+    """max_k ln P[k] / P'[k] of two rounded distributions, each a place and a scale; in 40 digits."""
+    return max(
+        log_distribution(draw, here[1], k - here[0]) - log_distribution(draw, there[1], k - there[0]) for k in REACH
+    )
 
 
 def beyond(draw, here, there, epsilon):
     """sum_k max(0, P[k] - exp(epsilon) P'[k])."""
     factor, parts = mpmath.exp(epsilon), (range(-150, 151))
-    laws = [[mpmath.exp(log_law(draw, scale, k - place)) for k in parts] for place, scale in (here, there)]
-    return mpmath.fsum(max(0, p - factor * q) for p, q in zip(*laws, strict=True))
+    distributions = [
+        [mpmath.exp(log_distribution(draw, scale, k - place)) for k in parts] for place, scale in (here, there)
+    ]
+    return mpmath.fsum(max(0, p - factor * q) for p, q in zip(*distributions, strict=True))
 
 
 def neighbours_of(mechanism, draw, rows, monkeypatch):
@@ -115,7 +119,7 @@ def measure_worst(mechanism, draw, rows, monkeypatch):
 @pytest.mark.parametrize("rows", [1, 2])
 @pytest.mark.no_cover
 def test_no_neighbour_is_told_from_another_beyond_the_price(draw, rows, monkeypatch):
-    """All data sets of up to seven rows over four values, people of one and of two rows, by the exact law."""
+    """All data sets of up to seven rows over four values, people of one and of two rows, by the exact distribution."""
     mechanism = make(draw, rows)
     worst = measure_worst(mechanism, draw, rows, monkeypatch)
     price = DELTA if draw == "round_laplace" else 1
@@ -182,7 +186,7 @@ def test_steps_share_the_price(draw):
 
 @every_kind
 @pytest.mark.no_cover
-def test_what_is_released_has_the_law_of_a_quantile_with_that_noise(draw, monkeypatch):
+def test_what_is_released_has_the_distribution_of_a_quantile_with_that_noise(draw, monkeypatch):
     """False alarms: 1e-6. A scale half as large, or noise on another quantile, is found out."""
     rows = [2, 3, 3, 4, 5, 5, 6, 6, 7, 9]
     mechanism = make(draw, values=10, cells=1500)

@@ -18,7 +18,7 @@ from adomnia.privacy.events import Approximate, Concentrated, Pure
 from adomnia.privacy.losses import covers, delta_of
 from adomnia.privacy.sensitivity import Sensitivity
 from kit.bits import SeededBits
-from kit.laws import exact_gaussian, exact_laplace, p_value_of_counts
+from kit.distributions import exact_gaussian, exact_laplace, p_value_of_counts
 
 PRICES = [Approximate(1, 1e-6), Approximate(Fraction(1, 10), 1e-9), Concentrated(0.02, 1e-6), Concentrated(1, 1e-9)]
 FALSE_ALARM = 1e-6
@@ -44,7 +44,7 @@ def exact_delta(noise, least, reached):
 
 
 def named(noise, least, minimum=1):
-    """The probability that a key of so many people is named, from the noise's own law."""
+    """The probability that a key of so many people is named, from the noise's own distribution."""
     reach = noise.interval(1 - 1e-15).half_width
     masses = np.array([noise.probability(k) for k in range(-reach, reach + 1)])
 
@@ -58,7 +58,7 @@ def named(noise, least, minimum=1):
 
 
 def hockey_stick(one, other, epsilon):
-    """The least delta for that epsilon between two laws of which keys are named, each key by itself."""
+    """The least delta for that epsilon between two distributions of which keys are named, each key by itself."""
     delta = 0.0
     for outcome in product([False, True], repeat=len(one)):
         first = np.prod([p if kept else 1 - p for p, kept in zip(one, outcome, strict=True)])
@@ -144,15 +144,15 @@ def test_names_with_their_noisy_numbers_are_as_private():
     reach = threshold.noise.interval(1 - 1e-12).half_width
     numbers = range(threshold.least, threshold.least + reach + 10)
 
-    def law(people):
+    def mechanism(people):
         """Of one key: that it is not named, then each number."""
         shown = [threshold.noise.probability(number - people) for number in numbers] if people else [0.0] * len(numbers)
         return np.array([1 - sum(shown), *shown])
 
     worst = 0.0
     for people in product(range(6), repeat=2):
-        without = np.outer(*(law(each) for each in people))
-        joined = np.outer(*(law(each + 1) for each in people))
+        without = np.outer(*(mechanism(each) for each in people))
+        joined = np.outer(*(mechanism(each + 1) for each in people))
         for one, other in ((without, joined), (joined, without)):
             worst = max(worst, float(np.maximum(0, one - exp(epsilon) * other).sum()))
     assert worst <= float(threshold.event(keys(2)).delta) + 1e-9
@@ -179,8 +179,8 @@ def test_wrong_variants_are_found_by_the_same_count():
 
 @pytest.mark.parametrize("price", [Approximate(1, 1e-3), Concentrated(0.1, 1e-3)], ids=["laplace", "gaussian"])
 @pytest.mark.parametrize("minimum", [1, 4])
-def test_keys_are_named_as_often_as_the_law_says(price, minimum, seeded_bits):
-    """20,000 draws at two sizes; false alarm 1e-6 each. One person more or less is another law."""
+def test_keys_are_named_as_often_as_the_distribution_says(price, minimum, seeded_bits):
+    """20,000 draws at two sizes; false alarm 1e-6 each. One person more or less is another distribution."""
     threshold = Threshold.calibrated(keys(2), price, minimum)
     probability = named(threshold.noise, threshold.least, minimum)
     draws = 20_000

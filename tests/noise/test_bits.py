@@ -24,7 +24,7 @@ from adomnia.noise.bits import SystemBits
 from adomnia.noise.choice import weighted_choice
 from adomnia.noise.discrete import LogQuadratic, discrete_gaussian, discrete_laplace, geometric
 from kit.bits import BrokenBits
-from kit.laws import fits_the_law, p_value_of_counts, tabulated
+from kit.distributions import fits_the_distribution, p_value_of_counts, tabulated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -147,11 +147,11 @@ def test_eight_threads_draw_at_once_and_no_block_repeats():
     assert len(np.unique(drawn)) == len(drawn)  # 160,000 words; a repeat by chance: 1e-9
 
 
-def test_noise_drawn_by_eight_threads_at_once_keeps_its_law():
+def test_noise_drawn_by_eight_threads_at_once_keeps_its_distribution():
     with ThreadPoolExecutor(8) as pool:
         drawn = np.concatenate(list(pool.map(lambda _: discrete_laplace(Fraction(1), (2000,), SHARED), range(64))))
     weights = np.exp(-np.abs(np.arange(-40, 41)))
-    assert fits_the_law(drawn, tabulated(weights, -40), alpha=1e-9)
+    assert fits_the_distribution(drawn, tabulated(weights, -40), alpha=1e-9)
 
 
 def raises(_: int) -> bytes:

@@ -17,7 +17,7 @@ from adomnia.noise import choice, level
 from adomnia.noise import choice as module
 from adomnia.noise.choice import _envelope, _gaps, weighted_choice
 from kit.bits import Exhausted, ScriptedBits, SeededBits
-from kit.laws import exponential_law, p_value_of_counts, rational
+from kit.distributions import exponential_distribution, p_value_of_counts, rational
 
 CHOICES = 4000
 ONES = 2**64 - 1
@@ -57,16 +57,16 @@ def test_candidates_are_chosen_with_their_exact_probabilities(name, seeded_bits)
     scores = np.array(listed, dtype=object if max(map(abs, listed)) > 2**63 else np.int64)
     multiplicity = None if copies is None else np.array(copies, dtype=np.int64)
     counts = counts_of(scores, rate, seeded_bits, multiplicity)
-    assert p_value_of_counts(counts, exponential_law(listed, rate, copies)) >= 1e-6
+    assert p_value_of_counts(counts, exponential_distribution(listed, rate, copies)) >= 1e-6
 
 
 @pytest.mark.no_cover
 def test_a_wrong_rate_is_told_apart(seeded_bits):
     scores, rate = np.array([0, 3, 6, 9, 12]), Fraction(1, 4)
     counts = counts_of(scores, rate, seeded_bits, choices=10_000)
-    assert p_value_of_counts(counts, exponential_law(scores.tolist(), rate)) >= 1e-6
+    assert p_value_of_counts(counts, exponential_distribution(scores.tolist(), rate)) >= 1e-6
     for wrong in (Fraction(9, 10), Fraction(11, 10), Fraction(1, 2), Fraction(2)):
-        assert p_value_of_counts(counts, exponential_law(scores.tolist(), rate * wrong)) < 1e-6
+        assert p_value_of_counts(counts, exponential_distribution(scores.tolist(), rate * wrong)) < 1e-6
 
 
 def test_objects_and_machine_integers_draw_the_same_choice():
@@ -80,9 +80,9 @@ def test_objects_and_machine_integers_draw_the_same_choice():
 def test_a_candidate_of_multiplicity_m_is_m_candidates(seeded_bits):
     merged = counts_of(np.array([4, 2]), Fraction(1, 2), seeded_bits, np.array([1, 5]))
     apart = counts_of(np.array([4, 2, 2, 2, 2, 2]), Fraction(1, 2), seeded_bits)
-    law = exponential_law([4, 2], Fraction(1, 2), [1, 5])
-    assert p_value_of_counts(merged, law) >= 1e-6
-    assert p_value_of_counts(np.array([apart[0], apart[1:].sum()]), law) >= 1e-6
+    distribution = exponential_distribution([4, 2], Fraction(1, 2), [1, 5])
+    assert p_value_of_counts(merged, distribution) >= 1e-6
+    assert p_value_of_counts(np.array([apart[0], apart[1:].sum()]), distribution) >= 1e-6
 
 
 @pytest.mark.parametrize("gap", [10**6, 10**18, 2**64 - 1, 10**40])
@@ -108,9 +108,9 @@ def test_a_million_candidates_follow_their_scores(seeded_bits):
     scores = np.arange(10**6) % 1000
     rate = Fraction(1, 100)
     drawn = np.array([weighted_choice(scores, rate, seeded_bits) for _ in range(100)])
-    law = exponential_law(list(range(1000)), rate)
-    cells = np.searchsorted(np.cumsum(law), np.arange(1, 8) / 8)
-    masses = np.diff([0.0, *np.cumsum(law)[cells], 1.0])
+    distribution = exponential_distribution(list(range(1000)), rate)
+    cells = np.searchsorted(np.cumsum(distribution), np.arange(1, 8) / 8)
+    masses = np.diff([0.0, *np.cumsum(distribution)[cells], 1.0])
     assert p_value_of_counts(np.bincount(np.searchsorted(cells, drawn % 1000), minlength=8), masses) >= 1e-6
     assert p_value_of_counts(np.bincount(drawn // 125_000, minlength=8), np.full(8, 1 / 8)) >= 1e-6
     assert p_value_of_counts(np.bincount(np.searchsorted(cells, drawn % 700), minlength=8), masses) < 1e-6
@@ -254,7 +254,7 @@ def test_the_work_of_a_choice_follows_from_the_rate_alone(seeded_bits, monkeypat
     assert len(tables) == 4 * len(set(tables))
 
 
-def law(copies, rate, levels=400):
+def distribution(copies, rate, levels=400):
     weights = np.array([float(copies[min(k, len(copies) - 1)]) * np.exp(-rate * k) for k in range(levels)])
     return weights / weights.sum()
 
@@ -272,21 +272,21 @@ def p_value(draws, probabilities):
 @pytest.mark.parametrize("copies", COUNTS.values(), ids=COUNTS)
 @pytest.mark.parametrize("rate", [Fraction(1, 7), Fraction(2)])
 @pytest.mark.no_cover
-def test_draws_fit_the_law_and_no_other(copies, rate):
+def test_draws_fit_the_distribution_and_no_other(copies, rate):
     """False alarms: below 1e-7 for each of eight; a rate that is a tenth off is found out."""
     bits = SeededBits((len(copies), rate))
     draws = np.array([level(copies, rate, bits) for _ in range(DRAWS)])
-    assert p_value(draws, law(copies, float(rate))) > 1e-7
-    assert p_value(draws, law(copies, 1.1 * float(rate))) < 1e-7
+    assert p_value(draws, distribution(copies, float(rate))) > 1e-7
+    assert p_value(draws, distribution(copies, 1.1 * float(rate))) < 1e-7
 
 
 @pytest.mark.no_cover
 def test_a_uniform_number_that_leaves_two_levels_open_is_refined(monkeypatch):
-    """With two bits at a time nearly every draw is open at first, and the law is the same."""
+    """With two bits at a time nearly every draw is open at first, and the distribution is the same."""
     monkeypatch.setattr(module, "_GUARD_BITS", 2)
     bits = SeededBits("refined")
     draws = np.array([level(COUNTS["growing"], Fraction(1, 7), bits) for _ in range(DRAWS)])
-    assert p_value(draws, law(COUNTS["growing"], 1 / 7)) > 1e-7
+    assert p_value(draws, distribution(COUNTS["growing"], 1 / 7)) > 1e-7
 
 
 def test_what_stays_open_for_ever_is_a_failure(monkeypatch):

@@ -1,4 +1,4 @@
-"""Every sampler draws its documented law and no other, at every scale, and refuses what lies outside."""
+"""Every sampler draws its documented distribution and no other, at every scale, and refuses what lies outside."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from adomnia.noise.discrete import (
     is_integers,
 )
 from kit.bits import Exhausted, ScriptedBits, SeededBits
-from kit.laws import (
+from kit.distributions import (
     exact_gaussian,
     exact_laplace,
-    fits_the_law,
-    gaussian_law,
-    geometric_law,
-    laplace_law,
+    fits_the_distribution,
+    gaussian_distribution,
+    geometric_distribution,
+    laplace_distribution,
     p_value_of_counts,
     rational,
     tabulated,
@@ -50,25 +50,27 @@ ONES = 2**64 - 1
 ZERO = Fraction(0)
 
 
-def rejects_both_sides(draws, law, parameter, up, down):
-    """Neither the law a little wider nor the law a little narrower passes."""
-    return not fits_the_law(draws, law(parameter * up)) and not fits_the_law(draws, law(parameter * down))
+def rejects_both_sides(draws, distribution, parameter, up, down):
+    """Neither the distribution a little wider nor the distribution a little narrower passes."""
+    return not fits_the_distribution(draws, distribution(parameter * up)) and not fits_the_distribution(
+        draws, distribution(parameter * down)
+    )
 
 
 @pytest.mark.parametrize("scale", SCALES, ids=str)
 @pytest.mark.no_cover
 def test_a_million_laplace_draws_fit_their_scale_and_none_three_percent_off(scale, seeded_bits):
     draws = discrete_laplace(scale, (MILLION,), seeded_bits)
-    assert fits_the_law(draws, laplace_law(scale))
-    assert rejects_both_sides(draws, laplace_law, scale, UP, DOWN)
+    assert fits_the_distribution(draws, laplace_distribution(scale))
+    assert rejects_both_sides(draws, laplace_distribution, scale, UP, DOWN)
 
 
 @pytest.mark.parametrize("variance", VARIANCES, ids=str)
 @pytest.mark.no_cover
 def test_a_million_gaussian_draws_fit_their_variance_and_no_deviation_three_percent_off(variance, seeded_bits):
     draws = discrete_gaussian(variance, (MILLION,), seeded_bits)
-    assert fits_the_law(draws, gaussian_law(variance))
-    assert rejects_both_sides(draws, gaussian_law, variance, UP**2, DOWN**2)
+    assert fits_the_distribution(draws, gaussian_distribution(variance))
+    assert rejects_both_sides(draws, gaussian_distribution, variance, UP**2, DOWN**2)
 
 
 @pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(3), Fraction(1000), Fraction(10**7)], ids=str)
@@ -76,53 +78,53 @@ def test_a_million_gaussian_draws_fit_their_variance_and_no_deviation_three_perc
 def test_a_million_geometric_draws_fit_their_scale_and_none_three_percent_off(scale, seeded_bits):
     draws = geometric(scale, (MILLION,), seeded_bits)
     assert draws.min() >= 0
-    assert fits_the_law(draws, geometric_law(scale))
-    assert rejects_both_sides(draws, geometric_law, scale, UP, DOWN)
+    assert fits_the_distribution(draws, geometric_distribution(scale))
+    assert rejects_both_sides(draws, geometric_distribution, scale, UP, DOWN)
 
 
 @pytest.mark.parametrize("scale", SCALES, ids=str)
 def test_twenty_thousand_laplace_draws_reject_a_scale_ten_percent_off(scale, seeded_bits):
     draws = discrete_laplace(scale, (20_000,), seeded_bits)
-    assert fits_the_law(draws, laplace_law(scale))
-    assert rejects_both_sides(draws, laplace_law, scale, Fraction(11, 10), Fraction(9, 10))
+    assert fits_the_distribution(draws, laplace_distribution(scale))
+    assert rejects_both_sides(draws, laplace_distribution, scale, Fraction(11, 10), Fraction(9, 10))
 
 
 @pytest.mark.parametrize("variance", VARIANCES, ids=str)
 def test_twenty_thousand_gaussian_draws_reject_a_deviation_ten_percent_off(variance, seeded_bits):
     draws = discrete_gaussian(variance, (20_000,), seeded_bits)
-    assert fits_the_law(draws, gaussian_law(variance))
-    assert rejects_both_sides(draws, gaussian_law, variance, Fraction(121, 100), Fraction(81, 100))
+    assert fits_the_distribution(draws, gaussian_distribution(variance))
+    assert rejects_both_sides(draws, gaussian_distribution, variance, Fraction(121, 100), Fraction(81, 100))
 
 
 @pytest.mark.parametrize("scale", AWKWARD_SCALES, ids=str)
 @pytest.mark.no_cover
-def test_scales_at_the_seams_of_the_sampler_keep_the_law(scale, seeded_bits):
+def test_scales_at_the_seams_of_the_sampler_keep_the_distribution(scale, seeded_bits):
     draws = discrete_laplace(scale, (200_000,), seeded_bits)
-    assert fits_the_law(draws, laplace_law(scale))
+    assert fits_the_distribution(draws, laplace_distribution(scale))
 
 
 @pytest.mark.parametrize("variance", AWKWARD_VARIANCES, ids=str)
-def test_variances_at_the_seams_of_the_sampler_keep_the_law(variance, seeded_bits):
+def test_variances_at_the_seams_of_the_sampler_keep_the_distribution(variance, seeded_bits):
     draws = discrete_gaussian(variance, (200_000,), seeded_bits)
-    assert fits_the_law(draws, gaussian_law(variance))
+    assert fits_the_distribution(draws, gaussian_distribution(variance))
 
 
 @pytest.mark.parametrize("scale", HUGE_SCALES, ids=str)
 @pytest.mark.no_cover
-def test_huge_laplace_scales_give_integers_of_the_right_law(scale, seeded_bits):
+def test_huge_laplace_scales_give_integers_of_the_right_distribution(scale, seeded_bits):
     draws = discrete_laplace(scale, (20_000,), seeded_bits)
     assert all(type(draw) is int for draw in draws.tolist())
-    assert fits_the_law(draws, laplace_law(scale))
-    assert rejects_both_sides(draws, laplace_law, scale, Fraction(11, 10), Fraction(9, 10))
+    assert fits_the_distribution(draws, laplace_distribution(scale))
+    assert rejects_both_sides(draws, laplace_distribution, scale, Fraction(11, 10), Fraction(9, 10))
 
 
 @pytest.mark.parametrize("variance", HUGE_VARIANCES, ids=str)
 @pytest.mark.no_cover
-def test_huge_gaussian_variances_give_integers_of_the_right_law(variance, seeded_bits):
+def test_huge_gaussian_variances_give_integers_of_the_right_distribution(variance, seeded_bits):
     draws = discrete_gaussian(variance, (20_000,), seeded_bits)
     assert all(type(draw) is int for draw in draws.tolist())
-    assert fits_the_law(draws, gaussian_law(variance))
-    assert rejects_both_sides(draws, gaussian_law, variance, Fraction(121, 100), Fraction(81, 100))
+    assert fits_the_distribution(draws, gaussian_distribution(variance))
+    assert rejects_both_sides(draws, gaussian_distribution, variance, Fraction(121, 100), Fraction(81, 100))
 
 
 @pytest.mark.parametrize("scale", [Fraction(10**6), Fraction(10**12), Fraction(10**24)], ids=str)
@@ -184,8 +186,8 @@ def test_noise_has_the_shape_that_was_asked_for(sampler, limits, shape, seeded_b
 def test_ten_million_draws_come_in_one_request():
     draws = discrete_laplace(Fraction(10), (10**7,), SeededBits("ten million"))
     assert draws.shape == (10**7,)
-    assert fits_the_law(draws, laplace_law(Fraction(10)))
-    assert rejects_both_sides(draws, laplace_law, Fraction(10), Fraction(101, 100), Fraction(99, 100))
+    assert fits_the_distribution(draws, laplace_distribution(Fraction(10)))
+    assert rejects_both_sides(draws, laplace_distribution, Fraction(10), Fraction(101, 100), Fraction(99, 100))
 
 
 @pytest.mark.parametrize(("sampler", "field", "limits"), SAMPLERS)
@@ -246,32 +248,32 @@ def gaussian_rate(variance):
 @pytest.mark.parametrize("first_bits", [2, 3, 8])
 @pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(3), Fraction(10), Fraction(10**4)], ids=str)
 @pytest.mark.no_cover
-def test_forced_refinement_keeps_the_laplace_law(scale, first_bits, seeded_bits):
+def test_forced_refinement_keeps_the_laplace_distribution(scale, first_bits, seeded_bits):
     draws = LogQuadratic(1 / scale, ZERO, first_bits).draw(20_000, seeded_bits)
-    assert fits_the_law(draws, laplace_law(scale))
-    assert not fits_the_law(draws, laplace_law(scale * Fraction(11, 10)))
-    assert not fits_the_law(draws, laplace_law(scale * Fraction(9, 10)))
+    assert fits_the_distribution(draws, laplace_distribution(scale))
+    assert not fits_the_distribution(draws, laplace_distribution(scale * Fraction(11, 10)))
+    assert not fits_the_distribution(draws, laplace_distribution(scale * Fraction(9, 10)))
 
 
 @pytest.mark.parametrize("first_bits", [2, 3, 8])
 @pytest.mark.parametrize("variance", [Fraction(1, 4), Fraction(9), Fraction(100), Fraction(10**8)], ids=str)
 @pytest.mark.no_cover
-def test_forced_refinement_keeps_the_gaussian_law(variance, first_bits, seeded_bits):
+def test_forced_refinement_keeps_the_gaussian_distribution(variance, first_bits, seeded_bits):
     draws = LogQuadratic(ZERO, gaussian_rate(variance), first_bits).draw(20_000, seeded_bits)
-    assert fits_the_law(draws, gaussian_law(variance))
-    assert not fits_the_law(draws, gaussian_law(variance * Fraction(121, 100)))
-    assert not fits_the_law(draws, gaussian_law(variance * Fraction(81, 100)))
+    assert fits_the_distribution(draws, gaussian_distribution(variance))
+    assert not fits_the_distribution(draws, gaussian_distribution(variance * Fraction(121, 100)))
+    assert not fits_the_distribution(draws, gaussian_distribution(variance * Fraction(81, 100)))
 
 
-def test_a_law_with_both_terms_is_drawn_too(seeded_bits):
+def test_a_distribution_with_both_terms_is_drawn_too(seeded_bits):
     draws = LogQuadratic(Fraction(1, 50), Fraction(1, 2000), 16).draw(200_000, seeded_bits)
     k = np.arange(-500.0, 501.0)
-    assert fits_the_law(draws, tabulated(np.exp(-np.abs(k) / 50 - k * k / 2000), -500))
-    assert not fits_the_law(draws, tabulated(np.exp(-np.abs(k) / 60 - k * k / 2000), -500))
+    assert fits_the_distribution(draws, tabulated(np.exp(-np.abs(k) / 50 - k * k / 2000), -500))
+    assert not fits_the_distribution(draws, tabulated(np.exp(-np.abs(k) / 60 - k * k / 2000), -500))
 
 
 def turning_points(weight, last):
-    """P[K <= k] for k = 0 .. last under the law on k >= 0 with these weights, at the working precision."""
+    """P[K <= k] for k = 0 .. last under the distribution on k >= 0 with these weights, at the working precision."""
     weights = [weight(k) for k in range(last + 1)]
     heads = [mpmath.fsum(weights[: k + 1]) for k in range(last + 1)]
     total = mpmath.fsum(weight(k) for k in range(60 * (last + 1)))
@@ -406,12 +408,12 @@ def test_as_many_draws_come_as_were_asked_for(count, seeded_bits):
 
 
 @pytest.mark.no_cover
-def test_one_vector_and_many_single_draws_have_the_same_law(seeded_bits):
+def test_one_vector_and_many_single_draws_have_the_same_distribution(seeded_bits):
     """A batch that stops at its first acceptances must not prefer those that are accepted early."""
     sampler = LogQuadratic(Fraction(1, 3000), ZERO)
     draws = np.concatenate([sampler.draw(1, seeded_bits) for _ in range(20_000)])
-    assert fits_the_law(draws, laplace_law(Fraction(3000)))
-    assert not fits_the_law(draws, laplace_law(Fraction(3300)))
+    assert fits_the_distribution(draws, laplace_distribution(Fraction(3000)))
+    assert not fits_the_distribution(draws, laplace_distribution(Fraction(3300)))
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 2)])

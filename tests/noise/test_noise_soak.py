@@ -1,4 +1,4 @@
-"""The long form of the sampler programme: fresh bits, up to 1e8 draws a law, one false alarm in 1e9 runs of it all."""
+"""The long form of the sampler programme: fresh bits, up to 1e8 draws each, one false alarm in 1e9 runs of it all."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ import pytest
 
 from adomnia.noise import SystemBits, discrete_gaussian, discrete_laplace, geometric, weighted_choice
 from adomnia.noise.discrete import LogQuadratic
-from kit.laws import counts_in_cells, exponential_law, gaussian_law, geometric_law, laplace_law, p_value_of_counts
+from kit.distributions import (
+    counts_in_cells,
+    exponential_distribution,
+    gaussian_distribution,
+    geometric_distribution,
+    laplace_distribution,
+    p_value_of_counts,
+)
 
 pytestmark = pytest.mark.soak
 
@@ -21,9 +28,9 @@ ALPHA = 1e-9 / 64  # shared by all statistical tests of this file, of which ther
 BITS = SystemBits()
 
 
-def judged(draw, laws, total, chunk=CHUNK):
-    """Whether `total` draws, in chunks, pass for draws of each of the laws."""
-    cells = [law.cells(total) for law in laws]
+def judged(draw, distributions, total, chunk=CHUNK):
+    """Whether `total` draws, in chunks, pass for draws of each of the distributions."""
+    cells = [distribution.cells(total) for distribution in distributions]
     counts = [np.zeros(len(masses), dtype=np.int64) for _, masses in cells]
     for start in range(0, total, chunk):
         draws = draw(min(chunk, total - start))
@@ -31,49 +38,57 @@ def judged(draw, laws, total, chunk=CHUNK):
     return [p_value_of_counts(count, masses) >= ALPHA for count, (_, masses) in zip(counts, cells, strict=True)]
 
 
-def around(law, parameter, percent):
-    """The law, a little wider, a little narrower."""
-    return [law(parameter), law(parameter * (1 + percent / 100)), law(parameter * (1 - percent / 100))]
+def around(distribution, parameter, percent):
+    """The distribution, a little wider, a little narrower."""
+    return [
+        distribution(parameter),
+        distribution(parameter * (1 + percent / 100)),
+        distribution(parameter * (1 - percent / 100)),
+    ]
 
 
 @pytest.mark.parametrize("scale", SCALES, ids=str)
 def test_a_hundred_million_laplace_draws_fit_and_reject_half_a_percent(scale):
-    laws = around(laplace_law, scale, Fraction(1, 2))
-    assert judged(lambda size: discrete_laplace(scale, (size,), BITS), laws, 10**8) == [True, False, False]
+    distributions = around(laplace_distribution, scale, Fraction(1, 2))
+    assert judged(lambda size: discrete_laplace(scale, (size,), BITS), distributions, 10**8) == [True, False, False]
 
 
 @pytest.mark.parametrize("variance", VARIANCES, ids=str)
 def test_a_hundred_million_gaussian_draws_fit_and_reject_half_a_percent(variance):
-    laws = around(gaussian_law, variance, Fraction(1))
-    assert judged(lambda size: discrete_gaussian(variance, (size,), BITS), laws, 10**8) == [True, False, False]
+    distributions = around(gaussian_distribution, variance, Fraction(1))
+    assert judged(lambda size: discrete_gaussian(variance, (size,), BITS), distributions, 10**8) == [True, False, False]
 
 
 @pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(3), Fraction(10**6)], ids=str)
 def test_ten_million_geometric_draws_fit_and_reject_two_percent(scale):
-    laws = around(geometric_law, scale, Fraction(2))
-    assert judged(lambda size: geometric(scale, (size,), BITS), laws, 10**7) == [True, False, False]
+    distributions = around(geometric_distribution, scale, Fraction(2))
+    assert judged(lambda size: geometric(scale, (size,), BITS), distributions, 10**7) == [True, False, False]
 
 
 @pytest.mark.parametrize("first_bits", [2, 3, 8])
 @pytest.mark.parametrize("scale", [Fraction(3), Fraction(10**4)], ids=str)
-def test_forced_refinement_keeps_the_law_over_a_million_draws(scale, first_bits):
+def test_forced_refinement_keeps_the_distribution_over_a_million_draws(scale, first_bits):
     sampler = LogQuadratic(1 / scale, Fraction(0), first_bits)
-    laws = around(laplace_law, scale, Fraction(3))
-    assert judged(lambda size: sampler.draw(size, BITS), laws, 10**6, 10**5) == [True, False, False]
+    distributions = around(laplace_distribution, scale, Fraction(3))
+    assert judged(lambda size: sampler.draw(size, BITS), distributions, 10**6, 10**5) == [True, False, False]
 
 
 @pytest.mark.parametrize("scale", HUGE, ids=str)
 def test_a_million_huge_draws_fit_and_reject_three_percent(scale):
-    laws = around(laplace_law, scale, Fraction(3))
-    assert judged(lambda size: discrete_laplace(scale, (size,), BITS), laws, 10**6, 10**5) == [True, False, False]
+    distributions = around(laplace_distribution, scale, Fraction(3))
+    assert judged(lambda size: discrete_laplace(scale, (size,), BITS), distributions, 10**6, 10**5) == [
+        True,
+        False,
+        False,
+    ]
 
 
 @pytest.mark.parametrize("rate", [Fraction(1, 2), Fraction(1, 10)], ids=str)
 def test_three_hundred_thousand_choices_fit_and_reject_five_percent(rate):
     scores = [0, 1, 3, 4, 8, 13]
     chosen = np.bincount([weighted_choice(np.array(scores), rate, BITS) for _ in range(300_000)], minlength=6)
-    assert p_value_of_counts(chosen, exponential_law(scores, rate)) >= ALPHA
-    assert p_value_of_counts(chosen, exponential_law(scores, rate * Fraction(105, 100))) < ALPHA
+    assert p_value_of_counts(chosen, exponential_distribution(scores, rate)) >= ALPHA
+    assert p_value_of_counts(chosen, exponential_distribution(scores, rate * Fraction(105, 100))) < ALPHA
 
 
 @pytest.mark.parametrize("draw", [discrete_laplace, discrete_gaussian])

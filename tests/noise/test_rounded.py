@@ -1,4 +1,4 @@
-"""Rounded noise: every short word decided rightly or left open, draws of the stated law, and an end."""
+"""Rounded noise: every short word decided rightly or left open, draws of the stated distribution, and an end."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from adomnia.errors import Failure
 from adomnia.noise import round_cauchy, round_laplace, round_student, uniform
 from adomnia.noise.rounded import FARTHEST
 from kit.bits import Exhausted, ScriptedBits, SeededBits
-from kit.laws import cauchy_below, fits_the_law, laplace_below, rounded_law, student_below
+from kit.distributions import cauchy_below, fits_the_distribution, laplace_below, rounded_distribution, student_below
 
-LAWS = {
+DISTRIBUTIONS = {
     "cauchy": (round_cauchy, cauchy_below),
     "student": (round_student, student_below),
     "laplace": (round_laplace, laplace_below),
@@ -24,7 +24,7 @@ INSIDE = {
     "cauchy": lambda x, v: x * x + v * v <= 1,
     "student": lambda x, v: v * v + x * x / 4 <= v,
 }
-every_law = pytest.mark.parametrize("name", LAWS)
+every_distribution = pytest.mark.parametrize("name", DISTRIBUTIONS)
 ONES = 2**64 - 1
 
 
@@ -39,45 +39,45 @@ class ShortWords:
 
 
 def draws_of(name, scale, count, bits):
-    return np.array([LAWS[name][0](scale, bits) for _ in range(count)], dtype=object)
+    return np.array([DISTRIBUTIONS[name][0](scale, bits) for _ in range(count)], dtype=object)
 
 
-@every_law
+@every_distribution
 @pytest.mark.no_cover
-def test_draws_fit_the_law_and_none_of_another_scale(name):
+def test_draws_fit_the_distribution_and_none_of_another_scale(name):
     """False alarms: 1e-6; a scale that is an eighth off is found out, on both sides."""
     draws = draws_of(name, Fraction(7), 16_000, SeededBits(name))
-    below = LAWS[name][1]
-    assert fits_the_law(draws, rounded_law(below, Fraction(7)))
-    assert not fits_the_law(draws, rounded_law(below, Fraction(7) * Fraction(9, 8)))
-    assert not fits_the_law(draws, rounded_law(below, Fraction(7) * Fraction(7, 8)))
+    below = DISTRIBUTIONS[name][1]
+    assert fits_the_distribution(draws, rounded_distribution(below, Fraction(7)))
+    assert not fits_the_distribution(draws, rounded_distribution(below, Fraction(7) * Fraction(9, 8)))
+    assert not fits_the_distribution(draws, rounded_distribution(below, Fraction(7) * Fraction(7, 8)))
     others = {"cauchy": student_below, "student": laplace_below, "laplace": cauchy_below}
-    assert not fits_the_law(draws, rounded_law(others[name], Fraction(7)))
+    assert not fits_the_distribution(draws, rounded_distribution(others[name], Fraction(7)))
 
 
-@every_law
+@every_distribution
 @pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(10**12)], ids=str)
 @pytest.mark.no_cover
-def test_draws_fit_the_law_at_scales_below_a_step_and_far_above(name, scale):
+def test_draws_fit_the_distribution_at_scales_below_a_step_and_far_above(name, scale):
     """False alarms: 1e-6 for each of six."""
     draws = draws_of(name, scale, 4000, SeededBits((name, scale)))
-    assert fits_the_law(draws, rounded_law(LAWS[name][1], scale))
-    assert not fits_the_law(draws, rounded_law(LAWS[name][1], scale * Fraction(4, 3)))
+    assert fits_the_distribution(draws, rounded_distribution(DISTRIBUTIONS[name][1], scale))
+    assert not fits_the_distribution(draws, rounded_distribution(DISTRIBUTIONS[name][1], scale * Fraction(4, 3)))
 
 
-@every_law
+@every_distribution
 @pytest.mark.no_cover
-def test_words_of_few_bits_leave_most_draws_open_and_change_no_law(name, monkeypatch):
+def test_words_of_few_bits_leave_most_draws_open_and_change_no_distribution(name, monkeypatch):
     """False alarms: 1e-6 for each of three."""
     monkeypatch.setattr(uniform, "_WORD", 5)
     draws = draws_of(name, Fraction(7), 4000, ShortWords(name, 5))
-    assert fits_the_law(draws, rounded_law(LAWS[name][1], Fraction(7)))
+    assert fits_the_distribution(draws, rounded_distribution(DISTRIBUTIONS[name][1], Fraction(7)))
 
 
 def outcome(name, scale, *words):
     """What these first words decide; None where they do not."""
     try:
-        return LAWS[name][0](scale, ScriptedBits([[word] for word in words]))
+        return DISTRIBUTIONS[name][0](scale, ScriptedBits([[word] for word in words]))
     except Exhausted:
         return None
 
@@ -115,26 +115,26 @@ def test_all_short_uniform_numbers_are_decided_as_every_number_of_their_interval
     assert decided > 200
 
 
-@every_law
+@every_distribution
 def test_what_lies_beyond_all_integers_is_the_farthest_one(name):
-    drawn = {LAWS[name][0](Fraction(10**40), SeededBits((name, place))) for place in range(20)}
+    drawn = {DISTRIBUTIONS[name][0](Fraction(10**40), SeededBits((name, place))) for place in range(20)}
     assert drawn == {-FARTHEST, FARTHEST}
 
 
-@every_law
+@every_distribution
 def test_a_scale_of_next_to_nothing_moves_nothing(name):
-    drawn = {LAWS[name][0](Fraction(1, 2**40), SeededBits((name, place))) for place in range(50)}
+    drawn = {DISTRIBUTIONS[name][0](Fraction(1, 2**40), SeededBits((name, place))) for place in range(50)}
     assert drawn == {0}
 
 
-@every_law
+@every_distribution
 def test_a_number_that_stays_open_is_a_failure(name):
     """At zero nothing is decided, however many bits there are: neither how far out, nor whether inside."""
     with pytest.raises(Failure):
-        LAWS[name][0](Fraction(1), ScriptedBits([[0]] * 64))
+        DISTRIBUTIONS[name][0](Fraction(1), ScriptedBits([[0]] * 64))
 
 
 @pytest.mark.parametrize("name", INSIDE)
 def test_points_that_are_never_accepted_are_a_failure(name):
     with pytest.raises(Failure):
-        LAWS[name][0](Fraction(1), ScriptedBits([[ONES]] * 3 * 256))
+        DISTRIBUTIONS[name][0](Fraction(1), ScriptedBits([[ONES]] * 3 * 256))

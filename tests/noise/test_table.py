@@ -1,4 +1,4 @@
-"""The tables enclose the exact cumulative law: what first bits decide is right, what they leave open is little."""
+"""The tables enclose the exact cumulative distribution: first bits decide rightly, and leave little open."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 from adomnia.noise.discrete import LogQuadratic
 from adomnia.noise.table import boundaries
 from kit.bits import Exhausted, ScriptedBits
-from kit.laws import exp_between
+from kit.distributions import exp_between
 
-LAWS = [
+DISTRIBUTIONS = [
     (Fraction(2), Fraction(0)),
     (Fraction(1), Fraction(0)),
     (Fraction(2, 3), Fraction(0)),
@@ -22,11 +22,11 @@ LAWS = [
     (Fraction(0), Fraction(1, 18)),
     (Fraction(1, 5), Fraction(1, 10)),
 ]
-EVERY_LAW = pytest.mark.parametrize(("linear", "quadratic"), LAWS, ids=str)
+EVERY_DISTRIBUTION = pytest.mark.parametrize(("linear", "quadratic"), DISTRIBUTIONS, ids=str)
 
 
 def masses(linear, quadratic, count=80):
-    """Enclosures, in Fractions, of P[k] for k = 0, 1, ... under the law on k >= 0, from its definition."""
+    """Enclosures, in Fractions, of P[k] for k = 0, 1, ... under the distribution on k >= 0, from its definition."""
     weights = [exp_between(linear * k + quadratic * k * k) for k in range(count)]
     rest = (
         weights[-1][1] * 10
@@ -35,7 +35,7 @@ def masses(linear, quadratic, count=80):
     return [(lower / most, upper / least) for lower, upper in weights]
 
 
-@EVERY_LAW
+@EVERY_DISTRIBUTION
 @pytest.mark.parametrize("first_bits", [6, 7, 8, 12])
 @pytest.mark.no_cover
 def test_what_any_first_word_decides_is_part_of_the_exact_mass(linear, quadratic, first_bits):
@@ -56,7 +56,7 @@ def test_what_any_first_word_decides_is_part_of_the_exact_mass(linear, quadratic
     assert sum(decided.values()) + left_open == 2**first_bits
 
 
-@EVERY_LAW
+@EVERY_DISTRIBUTION
 def test_both_signs_get_the_same_words_and_minus_zero_none(linear, quadratic):
     sampler = LogQuadratic(linear, quadratic, 8)
     for value in range(256):
@@ -70,10 +70,10 @@ def test_both_signs_get_the_same_words_and_minus_zero_none(linear, quadratic):
         assert results in (["open", "open"], [0, "rejected"]) or results[0] == -results[1] > 0
 
 
-@EVERY_LAW
+@EVERY_DISTRIBUTION
 @pytest.mark.parametrize("precision", [4, 20, 40, 104])
 @pytest.mark.no_cover
-def test_boundaries_enclose_the_cumulative_law_and_no_more_than_they_must(linear, quadratic, precision):
+def test_boundaries_enclose_the_cumulative_distribution_and_no_more_than_they_must(linear, quadratic, precision):
     table = boundaries(linear, quadratic, precision)
     head_lower, head_upper = Fraction(0), Fraction(0)
     for below, above, (lower, upper) in zip(table.lower, table.upper, masses(linear, quadratic, 160), strict=False):
@@ -83,7 +83,7 @@ def test_boundaries_enclose_the_cumulative_law_and_no_more_than_they_must(linear
         assert above - below <= 2
 
 
-@EVERY_LAW
+@EVERY_DISTRIBUTION
 @pytest.mark.parametrize("precision", [4, 40, 104])
 def test_boundaries_never_fall_and_leave_out_a_small_tail(linear, quadratic, precision):
     table = boundaries(linear, quadratic, precision)

@@ -11,7 +11,7 @@ import pytest
 from adomnia.errors import Failure
 from adomnia.noise.uniform import Uniform, draw_below, is_below_exp
 from kit.bits import Exhausted, ScriptedBits, SeededBits
-from kit.laws import exp_between, p_value_of_counts, rational
+from kit.distributions import exp_between, p_value_of_counts, rational
 
 EXPONENTS = [Fraction(text) for text in ("1/1000", "1/7", "1/2", "1", "355/113", "20", "99/2")]
 ONES = 2**64 - 1

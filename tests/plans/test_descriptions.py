@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from adomnia.plans.descriptions import describe, describe_plan, describe_query, describe_statistic
+from adomnia.plans.descriptions import describe, describe_query, describe_statistic
 from adomnia.plans.words import in_words
 from adomnia.privacy.events import Pure
 from adomnia.privacy.expressions import FUNCTIONS, Call, Column, Literal, call, number, text
@@ -18,6 +18,7 @@ from adomnia.privacy.transforms.matrices import Combination, Matrix
 from adomnia.privacy.vectors import Variable, Vector, constant, variable
 from adomnia.sql.lower import lower
 from adomnia.statistics.count import Count
+from kit.plan_lines import describe_plan
 from sql.hospital import HOSPITAL, PEOPLE
 
 AGE, WEIGHT, ACTIVE = (PEOPLE.column(name) for name in ("age", "weight", "active"))

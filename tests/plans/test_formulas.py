@@ -237,7 +237,7 @@ def test_an_interval_covers_the_exact_answer_as_often_as_it_says(text, one, othe
 
 
 def measured(exact, scale, size=()):
-    """An answer that happens to have no noise, of a known law."""
+    """An answer that happens to have no noise, of a known distribution."""
     return Measured(np.full(size, exact), DiscreteLaplace(Fraction(scale)))
 
 
@@ -258,7 +258,7 @@ def test_a_sum_of_two_noisy_numbers_has_the_interval_of_their_noise_together():
     assert width(source, estimates) == pytest.approx(2 * float(reach), abs=1 / 6)  # rounded up to whole sixths
     lower_end, upper_end = estimate_term(of("+", source, Fraction(5)), estimates).interval(0.95, 1)
     assert (lower_end + upper_end) / 2 == pytest.approx(200 - 7 / 3 + 5)
-    assert "law of their noise" in estimate_term(source, estimates).method
+    assert "distribution of their noise" in estimate_term(source, estimates).method
 
 
 def test_a_product_of_two_noisy_numbers_is_nearly_their_noise_times_each_other():
@@ -303,7 +303,7 @@ def test_a_quotient_by_a_count_that_may_be_zero_keeps_to_the_box():
     assert upper_end[1] - lower_end[1] < 0.1
 
 
-def test_pieces_whose_law_is_known_are_the_corners_of_a_box():
+def test_pieces_whose_distribution_is_known_are_the_corners_of_a_box():
     estimates = additive(measured(4000, 40), measured(300, 3))
     ratio = of("/", A, B)
     alone = estimate_term(ratio, estimates).interval(0.95, 1)
@@ -313,7 +313,7 @@ def test_pieces_whose_law_is_known_are_the_corners_of_a_box():
     unknown = {A: estimates[A], B: replace(estimates[B], parts=())}  # nothing but its interval is known
     assert "each within its interval" in estimate_term(of("*", ratio, A), unknown).method
     assert "each within its interval" in estimate_term(of("/", of("+", A, Fraction(1)), B), unknown).method
-    assert "law of their noise" in estimate_term(of("*", ratio, A), estimates).method
+    assert "distribution of their noise" in estimate_term(of("*", ratio, A), estimates).method
 
 
 def test_constants_beyond_what_doubles_can_follow_are_boxed():

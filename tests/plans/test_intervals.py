@@ -1,7 +1,7 @@
 """Intervals of formulas over the statistics as they are: how often they hold the truth, and how wide that makes them.
 
 Each case is DRAWS answers to the same rows, at a false-alarm rate of 1e-6: what holds the truth in fewer than 94.5 of
-100 is found out, and what is wider than 1.4 times the central 95% of the law of the formula's own error.
+100 is found out, and what is wider than 1.4 times the central 95% of the distribution of the formula's own error.
 """
 
 from __future__ import annotations
@@ -110,7 +110,9 @@ def relative_width(estimate, bounds):
 @every_price
 @pytest.mark.parametrize("size", [100, 1000])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_an_interval_covers_and_is_hardly_wider_than_the_law_of_its_own_error(name, price, size, shape, seeded_bits):
+def test_an_interval_covers_and_is_hardly_wider_than_the_distribution_of_its_own_error(
+    name, price, size, shape, seeded_bits
+):
     source, rows = FORMULAS[name], columns(shape, size)
     estimate = estimate_term(source, answered(source, PRICES[price], rows, seeded_bits))
     bounds = estimate.interval(0.95, 1)
@@ -208,12 +210,12 @@ def test_a_formula_is_within_what_its_terms_can_be(source, limits):
 
 
 def test_a_part_of_sums_that_may_be_negative_is_not_taken_for_a_share():
-    rng, law, share = np.random.default_rng(5), DiscreteLaplace(Fraction(10)), 1 - np.exp(-1 / 10)
+    rng, noise, share = np.random.default_rng(5), DiscreteLaplace(Fraction(10)), 1 - np.exp(-1 / 10)
     one, other = Sum(OF_X), Count(ROWS)
     seen = {}
     for statistic, true in ((one, -50), (other, 500)):
         noisy = true + rng.geometric(share, 4000) - rng.geometric(share, 4000)
-        seen[statistic] = in_steps(Measured(noisy, law), Fraction(1), "")
+        seen[statistic] = in_steps(Measured(noisy, noise), Fraction(1), "")
     ends = estimate_term(Formula("/", (one, Formula("+", (one, other)))), seen).interval(0.95, 1)
     held = (ends[0] <= -50 / 450) & (ends[1] >= -50 / 450)
     assert held.mean() >= 0.932  # fewer of 4,000 have a probability below 1e-6

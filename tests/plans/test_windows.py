@@ -26,7 +26,7 @@ LEAST = 0.932  # of 4,000 intervals of 95%, fewer hold the truth with a probabil
 TRIAL = Column("trial", Text(tuple(f"t{place}" for place in range(TRIALS))))
 GROUP = Column("g", Text(("a", "b", "c", "d", "e")))
 (N,) = lower("SELECT COUNT(*) FROM people", HOSPITAL).statistics
-LAWS = {"laplace": DiscreteLaplace(Fraction(3)), "gaussian": DiscreteGaussian(Fraction(20))}
+NOISES = {"laplace": DiscreteLaplace(Fraction(3)), "gaussian": DiscreteGaussian(Fraction(20))}
 TRUTHS = {
     "nothing": (0, 0, 0, 0, 0),
     "ties": (40, 40, 40, 40, 40),
@@ -36,16 +36,16 @@ TRUTHS = {
 }
 
 
-def draw(law, rng):
+def draw(noise, rng):
     size = (TRIALS, 5)
-    if isinstance(law, DiscreteLaplace):
-        share = 1 - np.exp(-1 / float(law.scale))
+    if isinstance(noise, DiscreteLaplace):
+        share = 1 - np.exp(-1 / float(noise.scale))
         return rng.geometric(share, size) - rng.geometric(share, size)
-    return np.rint(rng.normal(0, float(law.variance) ** 0.5, size)).astype(np.int64)
+    return np.rint(rng.normal(0, float(noise.variance) ** 0.5, size)).astype(np.int64)
 
 
-def counted(values, law):
-    return {N: replace(in_steps(Measured(values, law), Fraction(1), ""), unsigned=True)}
+def counted(values, noise):
+    return {N: replace(in_steps(Measured(values, noise), Fraction(1), ""), unsigned=True)}
 
 
 def known(values):
@@ -88,13 +88,13 @@ TERMS = {
 
 
 @pytest.mark.parametrize("name", TERMS)
-@pytest.mark.parametrize(("truth", "law"), [(truth, "laplace") for truth in TRUTHS] + [("few", "gaussian")])
-def test_intervals_hold_what_the_exact_rows_would_give(name, truth, law):
+@pytest.mark.parametrize(("truth", "noise"), [(truth, "laplace") for truth in TRUTHS] + [("few", "gaussian")])
+def test_intervals_hold_what_the_exact_rows_would_give(name, truth, noise):
     term, choices = TERMS[name]
     plan = Plan(None, (TRIAL, GROUP), (Output("x", term),), inner=choices)
     exact = np.broadcast_to(np.array(TRUTHS[truth]), (TRIALS, 5))
     rng = np.random.default_rng(len(name) + len(truth))
-    noisy = WindowedCells(plan, counted(exact + draw(LAWS[law], rng), LAWS[law]))
+    noisy = WindowedCells(plan, counted(exact + draw(NOISES[noise], rng), NOISES[noise]))
     wanted = WindowedCells(plan, known(exact)).values_of(term).reshape(TRIALS, 5)
     lower, upper = (np.broadcast_to(end, (TRIALS, 5)) for end in estimate_term(term, noisy).interval(0.95, 1))
     left = noisy.rows_at(len(choices)).cells
@@ -116,22 +116,22 @@ def test_intervals_hold_what_the_exact_rows_would_give(name, truth, law):
 def test_a_share_is_better_known_than_by_its_parts_alone():
     share = Formula("/", (N, total()))
     exact = np.broadcast_to(np.array(TRUTHS["plenty"]), (TRIALS, 5))
-    cells = WindowedCells(Plan(None, (TRIAL, GROUP), (Output("x", share),)), counted(exact, LAWS["laplace"]))
+    cells = WindowedCells(Plan(None, (TRIAL, GROUP), (Output("x", share),)), counted(exact, NOISES["laplace"]))
     lower, upper = estimate_term(share, cells).interval(0.95, 1)
     apart = [estimate_term(each, cells).interval(0.975, 1) for each in (N, total())]
     boxed = apart[0][1] / apart[1][0] - apart[0][0] / apart[1][1]
     assert ((upper - lower) < 0.85 * boxed).all()
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_a_share_of_totals_is_a_share_however_few_there_are(law):
+@pytest.mark.parametrize("noise", NOISES)
+def test_a_share_of_totals_is_a_share_however_few_there_are(noise):
     """Between 0 and 1 where noise may make the divisor zero: otherwise nothing would be known of it."""
     half, pair = Column("h", Text(("x", "y"))), Column("g", Text(("a", "b")))
     part, whole = total(keys=(TRIAL, pair)), total()
     plan = Plan(None, (TRIAL, pair, half), (Output("x", Formula("/", (part, whole))),))
     exact = np.broadcast_to(np.array([[0, 1], [2, 3]]), (TRIALS, 2, 2))
-    noise = draw(LAWS[law], np.random.default_rng(7))[:, :4].reshape(TRIALS, 2, 2)
-    share = estimate_term(plan.outputs[0].source, WindowedCells(plan, counted(exact + noise, LAWS[law])))
+    noise = draw(NOISES[noise], np.random.default_rng(7))[:, :4].reshape(TRIALS, 2, 2)
+    share = estimate_term(plan.outputs[0].source, WindowedCells(plan, counted(exact + noise, NOISES[noise])))
     lower, upper = share.interval(0.95, 1)
     wanted = np.array([1, 5])[None, :, None] / 6
     assert ((lower <= wanted) & (wanted <= upper)).mean(axis=0).min() >= LEAST
@@ -143,12 +143,12 @@ def test_totals_within_totals_know_each_other_and_others_do_not():
     both, one = total(keys=(TRIAL, GROUP)), total(keys=(GROUP,))
     plan = Plan(None, (TRIAL, GROUP), (Output("x", Formula("-", (total(), both))),))
     values = np.arange(TRIALS * 5).reshape(TRIALS, 5)
-    cells = WindowedCells(plan, counted(values, LAWS["laplace"]))
+    cells = WindowedCells(plan, counted(values, NOISES["laplace"]))
     within = estimate_term(plan.outputs[0].source, cells)
-    assert within.method.endswith("by the law of their noise")
+    assert within.method.endswith("by the distribution of their noise")
     assert within.values[0, 0] == 0 + 1 + 2 + 3 + 4 - 0
     across = estimate_term(
-        Formula("-", (total(), one)), WindowedCells(replace(plan, outputs=()), counted(values, LAWS["laplace"]))
+        Formula("-", (total(), one)), WindowedCells(replace(plan, outputs=()), counted(values, NOISES["laplace"]))
     )
     assert across.method.endswith("each within its interval")
 
@@ -165,7 +165,7 @@ def test_ranks_of_ties_are_those_of_sql():
 
 def test_of_rows_that_a_limit_chose_nothing_is_known():
     plan = Plan(None, (Column("trial", Text(("t",))), GROUP), (), inner=(RowLimit((Order(N, True),), 2, 0),))
-    cells = WindowedCells(plan, counted(np.array([[5, 3, 9, 1, 3]]), LAWS["laplace"]))
+    cells = WindowedCells(plan, counted(np.array([[5, 3, 9, 1, 3]]), NOISES["laplace"]))
     found = {name: cells[WindowFunction(name, (N,), stage=1)] for name in ("sum", "avg", "min", "max")}
     assert [each.values[0, 0] for each in found.values()] == [14, 7, 5, 9]
     assert all(np.isinf(end).all() for each in found.values() for end in each.interval(0.95, 1))

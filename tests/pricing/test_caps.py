@@ -10,7 +10,6 @@ import pytest
 
 from adomnia.catalog.model import Profile
 from adomnia.plans.columns import Cap, LeftOut
-from adomnia.plans.descriptions import describe_plan
 from adomnia.pricing.caps import choose_caps, largest_caps
 from adomnia.pricing.quotes import list_measures
 from adomnia.privacy.events import Concentrated, Pure
@@ -18,6 +17,7 @@ from adomnia.privacy.relations import Private
 from adomnia.privacy.units import ROW
 from adomnia.sql.lower import lower
 from adomnia.statistics.profile import Contributions, ladder, profile_edges
+from kit.plan_lines import describe_plan
 from sql.hospital import HOSPITAL, ITEMS, VISITS
 
 MOST = 200

@@ -169,8 +169,8 @@ def test_http_names_it(opened):
     named = {"sql": TEXT, "epsilon": "0.1", "delta": "1e-8"}
     priced = opened.ask("bob", "POST", f"{path}/price", json=named)
     assert priced.status_code == 200
-    laws = [line["noise"]["law"] for line in priced.json()["measurements"]]
-    assert laws == ["laplace", "propose_test_release"]
+    mechanisms = [line["noise"]["mechanism"] for line in priced.json()["measurements"]]
+    assert mechanisms == ["laplace", "propose_test_release"]
     answered = opened.ask("bob", "POST", f"{path}/query", json=named)
     assert answered.status_code == 200
 

@@ -156,7 +156,7 @@ def test_the_noise_of_the_kth_answer_is_that_of_its_price(epsilon, spend, place,
     expected = GEOMETRIC[vector]
     noise = DiscreteLaplace(1 / price)
     assert [noise.probability(0), noise.probability(1)] == pytest.approx([expected["p0"], expected["p1"]])
-    # The continuous law that the discrete one approaches from below.
+    # The continuous distribution that the discrete one approaches from below.
     deviation = sqrt(2) / (spend * (1 - spend) ** (place - 1) * epsilon)
     assert sqrt(expected["var"]) < deviation < 1.05 * sqrt(expected["var"])
 

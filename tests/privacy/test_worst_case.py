@@ -34,14 +34,14 @@ class Outcome(NamedTuple):
 
 
 class Game(NamedTuple):
-    """An event, and the worst law of outcomes of that cost."""
+    """An event, and the worst distribution of outcomes of that cost."""
 
     event: Event
     outcomes: tuple[Outcome, ...]
 
 
 def response(power: int, delta: Fraction = Fraction(0)) -> Game:
-    """Randomised response that tells everything with probability delta: of all (epsilon, delta) laws the worst."""
+    """Randomised response that tells everything with probability delta: the worst of (epsilon, delta)."""
     yes = (1 - delta) * FACTOR**power / (1 + FACTOR**power)
     sides = (Outcome(yes, power), Outcome(1 - delta - yes, -power))
     return Game(Approximate(power * STEP, delta), (*sides, Outcome(delta, None)))
@@ -241,7 +241,7 @@ def test_a_rule_that_is_nearly_right_lets_the_worst_analyst_gain_more(rule, menu
 
 
 @pytest.mark.parametrize("game", [response(3), response(2, Fraction(1, 10)), rare(4, Fraction(1, 20))], ids=str)
-def test_the_laws_of_the_games_are_laws_and_cost_what_is_said(game):
+def test_the_distributions_of_the_games_are_distributions_and_cost_what_is_said(game):
     assert sum(each.probability for each in game.outcomes) == 1
     shared = [each for each in game.outcomes if each.power is not None]
     cost = loss(game.event)

@@ -267,9 +267,9 @@ def test_intervals_hold_the_exact_count_as_often_as_they_say():
 
 @pytest.mark.parametrize(("tails", "scale"), [("laplace", 2 / 3), ("gaussian", 1.0)])
 def test_noise_in_whole_rows_is_held_as_often_as_intervals_say(tails, scale):
-    """Exactly, from the law of the noise in one cell; without half a step more, they hold in 92% and 88% only."""
+    """Exactly, from the distribution of noise in a cell; without half a step more, they hold in 92% and 88% only."""
     places = np.arange(-40, 41)
-    law = np.exp(-np.abs(places) / scale) if tails == "laplace" else np.exp(-(places**2) / (2 * scale**2))
+    distribution = np.exp(-np.abs(places) / scale) if tails == "laplace" else np.exp(-(places**2) / (2 * scale**2))
     variance = 2 * scale**2 if tails == "laplace" else scale**2
     held = {}
     for step in (0.0, 1.0):
@@ -277,9 +277,9 @@ def test_noise_in_whole_rows_is_held_as_often_as_intervals_say(tails, scale):
         text = "SELECT COUNT(*) AS n FROM releases.people WHERE sex = 'f' AND age < 10 AND kids = 1 AND smokes"
         ((lower, upper),) = ask(text, release).interval("n")
         inside = places[(lower <= places) & (places <= upper)]
-        held[step] = law[np.isin(places, inside)].sum() / law.sum()
+        held[step] = distribution[np.isin(places, inside)].sum() / distribution.sum()
     # No more than it must be: with one row less on both sides, it holds less often than it says.
-    assert held[1.0] >= 0.95 > law[np.isin(places, inside[1:-1])].sum() / law.sum()
+    assert held[1.0] >= 0.95 > distribution[np.isin(places, inside[1:-1])].sum() / distribution.sum()
     assert held[0.0] < 0.925
 
 

@@ -161,11 +161,21 @@ def test_a_file_that_is_too_large_is_not_read_to_its_end(copied, monkeypatch):
         {"product": None},
         {"product": {"attributes": [{"name": "a", "sort": "text", "levels": [9**999], "edges": []}]}},
         {"about": {"a": {"$array": ["int64", 0, [2**62, 2**62]]}}},
+        {"about": {"$integer": "5"}},
+        {"about": {"a": {"$fraction": "1/0"}}},
         {"extra": 1},
     ],
 )
 def test_a_foreign_folder_with_odd_or_huge_contents_is_refused(copied, changes):
     rewrite(copied, **changes)
+    with pytest.raises(Refusal) as caught:
+        read_folder(copied)
+    assert caught.value.code == "bad_release"
+
+
+def test_numbers_in_the_place_of_a_column_are_refused(copied):
+    product = json.loads((copied / SUMMARY).read_text())["product"]
+    rewrite(copied, product=product | {"attributes": [*product["attributes"][:-1], {"$large": [[1], ["5"]]}]})
     with pytest.raises(Refusal) as caught:
         read_folder(copied)
     assert caught.value.code == "bad_release"

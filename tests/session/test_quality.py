@@ -23,7 +23,7 @@ COUNTED = "SELECT * FROM marginals((SELECT sex, city FROM people), ways => 1)"
 FALSE_ALARM = 1e-6
 MISSED = 0.05
 TRIALS = 400
-LAWS = pytest.mark.parametrize("tails", ["gaussian", "laplace"])
+DISTRIBUTIONS = pytest.mark.parametrize("tails", ["gaussian", "laplace"])
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +138,7 @@ HEAVY = np.sort(np.random.default_rng(0).pareto(1.1, 60) * 100).round()
 SPARSE = np.where(np.arange(60) < 3, 400.0, 0.0)
 
 
-@LAWS
+@DISTRIBUTIONS
 @pytest.mark.parametrize(
     "truth", [EVEN, HEAVY, SPARSE, EVEN[:1], EVEN[:2] / 100], ids=["even", "heavy", "sparse", "1", "2"]
 )
@@ -148,12 +148,12 @@ def test_intervals_hold_the_true_variation_as_often_as_they_say(tails, truth, ch
     assert count_missed(tails, truth, published, 6.0) <= MOST_MISSED
 
 
-@LAWS
+@DISTRIBUTIONS
 def test_intervals_of_noise_that_is_said_to_be_smaller_than_it_is_are_found_out(tails):
     assert count_missed(tails, EVEN, EVEN, 60.0, cheat=0.4) > MOST_MISSED
 
 
-@LAWS
+@DISTRIBUTIONS
 def test_intervals_say_something_where_rows_are_many(tails):
     far = EVEN.copy()
     far[:10] *= 3
@@ -170,7 +170,7 @@ def test_the_error_of_a_cell_is_free_of_noise_on_average():
     assert np.mean(errors) == pytest.approx(20, rel=0.02)
 
 
-@LAWS
+@DISTRIBUTIONS
 @pytest.mark.parametrize("cells", [1, 3, 200])
 def test_each_bound_is_passed_as_seldom_as_it_says_and_is_not_far_from_where_that_happens(tails, cells):
     generator = np.random.default_rng(3)

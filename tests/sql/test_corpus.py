@@ -9,10 +9,10 @@ import pytest
 import yaml
 
 from adomnia.errors import Refusal
-from adomnia.plans.descriptions import describe_plan
 from adomnia.plans.plan import Plan
 from adomnia.sql.lower import lower, plan_question
 from adomnia.sql.reading.parse import parse
+from kit.plan_lines import describe_plan
 from sql.hospital import HOSPITAL
 
 CORPUS = yaml.safe_load((Path(__file__).parents[1] / "fixtures" / "adversarial_sql.yaml").read_text())

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from adomnia.errors import Refusal
-from adomnia.plans.descriptions import describe_plan, describe_relation
 from adomnia.plans.public_columns import PublicRows
 from adomnia.privacy.relations import Private, Where
 from adomnia.sql.lower import plan_question
 from adomnia.sql.reading.parse import parse
+from kit.plan_lines import describe_plan, describe_relation
 from sql.hospital import HOSPITAL
 
 FILES = sorted((Path(__file__).parents[1] / "fixtures" / "sql").glob("*.sql"))

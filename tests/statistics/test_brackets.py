@@ -21,14 +21,14 @@ MANY = 10**6  # rows
 
 
 def exact_tails(noise, weights, unit):
-    """P[sum >= x] for x = 0, unit, 2 unit, ...: by adding up the law of every sum of whole noises."""
+    """P[sum >= x] for x = 0, unit, 2 unit, ...: by adding up the distribution of every sum of whole noises."""
     reach, total = 400, np.array([1.0])
     for weight, many in weights:
         step = round(weight / unit)
-        law = np.zeros(2 * reach * step + 1)
-        law[::step] = [noise.probability(k) for k in range(-reach, reach + 1)]
+        mechanism = np.zeros(2 * reach * step + 1)
+        mechanism[::step] = [noise.probability(k) for k in range(-reach, reach + 1)]
         for _ in range(many):
-            total = np.convolve(total, law)
+            total = np.convolve(total, mechanism)
             spare = max(0, (len(total) - 1) // 2 - 6000)
             total = total[spare : len(total) - spare]
     middle = len(total) // 2
@@ -74,8 +74,8 @@ EDGES = (10, 20, 30, 41, 51)
 
 
 def one(across, inner, edges=EDGES, price=None):
-    law = Brackets((HALF,), 101, Fraction(1), price or Pure(100))
-    return Bracket.read(law, np.array(law.lay_out([10, 30, 50], edges, [across, *inner], MANY)), 0)
+    mechanism = Brackets((HALF,), 101, Fraction(1), price or Pure(100))
+    return Bracket.read(mechanism, np.array(mechanism.lay_out([10, 30, 50], edges, [across, *inner], MANY)), 0)
 
 
 def test_ends_are_the_innermost_cuts_that_hold_from_the_outside_in():
@@ -94,10 +94,10 @@ def test_a_cut_that_does_not_hold_hides_those_inside_of_it():
 
 def test_an_end_beyond_the_value_is_found_where_hardly_any_noise_would_explain_its_rank():
     """The value lies far off: rows too many lie below an edge under it, and the quantile cannot be above that edge."""
-    law = Brackets((Fraction(1, 4), HALF), 101, Fraction(1), Pure(100))
-    numbers = np.array(law.lay_out([-1, 40, -1, -1, 60, -1], [20, 30, 50], [100, 400, 200, 300], 1000))
-    assert Bracket.read(law, numbers, 0).bounds(0.05) == (20, 29)
-    assert Bracket.read(law, numbers, 0).bounds(5e-7) == (20, 49)  # smaller tails are not computed
+    mechanism = Brackets((Fraction(1, 4), HALF), 101, Fraction(1), Pure(100))
+    numbers = np.array(mechanism.lay_out([-1, 40, -1, -1, 60, -1], [20, 30, 50], [100, 400, 200, 300], 1000))
+    assert Bracket.read(mechanism, numbers, 0).bounds(0.05) == (20, 29)
+    assert Bracket.read(mechanism, numbers, 0).bounds(5e-7) == (20, 49)  # smaller tails are not computed
     earlier = EarlierBrackets((Fraction(1, 4), HALF), 101, Fraction(1), Pure(100))
     left = [0] * (earlier.room - 3)
     old = np.array([3, -1, 40, -1, -1, 60, -1, 20, 30, 50, *left, 100, 400, 200, 300, *left, 1000])
@@ -159,9 +159,9 @@ def test_an_atom_between_two_cuts_is_the_value():
 
 
 def test_several_quantiles_share_the_counts():
-    law = Brackets((Fraction(1, 4), HALF), 101, Fraction(1), Pure(100))
-    numbers = np.array(law.lay_out([-1, 30, -1, -1, 40, -1], [20, 30, 40, 60], [100, 150, 50, 300, 400], 1000))
-    quarter, half = (Bracket.read(law, numbers, place) for place in range(2))
+    mechanism = Brackets((Fraction(1, 4), HALF), 101, Fraction(1), Pure(100))
+    numbers = np.array(mechanism.lay_out([-1, 30, -1, -1, 40, -1], [20, 30, 40, 60], [100, 150, 50, 300, 400], 1000))
+    quarter, half = (Bracket.read(mechanism, numbers, place) for place in range(2))
     assert quarter.excess.tolist() == [-150, 0, 50, 350]
     assert half.excess.tolist() == [-400, -250, -200, 100]
     assert (quarter.bounds(0.05), half.bounds(0.05)) == ((20, 39), (40, 59))

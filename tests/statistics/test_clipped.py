@@ -340,7 +340,7 @@ VALUES = {
 
 
 @pytest.mark.parametrize("shape", VALUES)
-def test_the_interval_of_a_mean_covers_and_is_hardly_wider_than_the_law_of_its_error(shape):
+def test_the_interval_of_a_mean_covers_and_is_hardly_wider_than_the_distribution_of_its_error(shape):
     """50 cells of about 200 rows, 40 draws: fewer than 94.5% of 2,000 are found out below 92.2%."""
     draw = np.random.default_rng(3)
     rows = people(draw.integers(1, 21, size=1000), draw)

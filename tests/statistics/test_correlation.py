@@ -44,7 +44,9 @@ def test_it_asks_for_what_a_covariance_asks_for_and_for_both_squares_at_a_sixth_
 @every_price
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_its_interval_covers_and_is_hardly_wider_than_the_law_of_the_noise_makes_it(price, shape, size, seeded_bits):
+def test_its_interval_covers_and_is_hardly_wider_than_the_distribution_of_the_noise_makes_it(
+    price, shape, size, seeded_bits
+):
     rows = columns(shape, size)
     estimate = estimated(STATISTIC, price, rows, seeded_bits)
     lower, upper = estimate.interval(0.95, 1)

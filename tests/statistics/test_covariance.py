@@ -61,7 +61,7 @@ def test_rows_without_one_of_the_values_are_left_out(name, seeded_bits):
 @every_price
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_its_interval_covers_and_is_hardly_wider_than_the_law_of_the_noise_makes_it(
+def test_its_interval_covers_and_is_hardly_wider_than_the_distribution_of_the_noise_makes_it(
     name, price, shape, size, seeded_bits
 ):
     rows = columns(shape, size)

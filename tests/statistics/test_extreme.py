@@ -19,7 +19,7 @@ from adomnia.privacy.scans import Histogram
 from adomnia.statistics.contract import Measured
 from adomnia.statistics.extreme import Extreme
 from kit.bits import SeededBits
-from kit.quantiles import drawn, exact_law
+from kit.quantiles import drawn, exact_distribution
 
 DRAWS = 4_000
 FARE = Column("fare", Quantity(Fraction(0), Fraction(100)), Numbers(0, 100, Fraction(1, 128)))
@@ -69,8 +69,8 @@ def test_what_is_stated_is_never_past_the_extreme_more_often(alpha, rows):
     """By enumeration, few rows at a low price: there only the values beyond the grid keep the word."""
     column = Column("stars", Quantity(Fraction(0), Fraction(9), whole=True), Numbers.integers(0, 9))
     asked = statistic(greatest=True, confidence=1 - alpha, column=column)
-    law = Quantiles.for_query(asked.query, Pure(Fraction(1, 10)))
-    past = sum(chance for (value,), chance in exact_law(law, rows).items() if value > 0)
+    mechanism = Quantiles.for_query(asked.query, Pure(Fraction(1, 10)))
+    past = sum(chance for (value,), chance in exact_distribution(mechanism, rows).items() if value > 0)
     lower, _ = answered(asked, Pure(Fraction(1, 10)), [[5]]).interval(float(1 - alpha), 1)
     assert past <= alpha or lower.tolist() == [0.0]
     assert lower.tolist() == ([0.0] if alpha < Fraction(1, 2**20) else [5.0])
@@ -78,10 +78,10 @@ def test_what_is_stated_is_never_past_the_extreme_more_often(alpha, rows):
 
 def test_about_as_many_rows_as_are_stated_lie_beyond():
     asked, rows = statistic(greatest=True), [FARE.domain.grid(float(value)) for value in SHAPES["lognormal"]]
-    law = Quantiles.for_query(asked.query, Pure(1))
-    chosen = drawn(law, rows, DRAWS, SeededBits("beyond"))[:, 0]
+    mechanism = Quantiles.for_query(asked.query, Pure(1))
+    chosen = drawn(mechanism, rows, DRAWS, SeededBits("beyond"))[:, 0]
     beyond = np.median([sum(row > value for row in rows) for value in chosen[:200].tolist()])
-    stated = float(-law.targets[0].offset)
+    stated = float(-mechanism.targets[0].offset)
     assert beyond == pytest.approx(stated, abs=4)
     assert f"about {int(stated)} rows lie beyond it" == answered(asked, Pure(1), [[0]]).method
 

@@ -130,7 +130,7 @@ def test_without_noise_it_is_plain_arithmetic(statistic, data):
 @every_data
 @every_statistic
 @pytest.mark.parametrize("price", ["0.3", "3"])
-def test_intervals_cover_and_are_hardly_wider_than_the_law_of_the_estimate(statistic, data, price):
+def test_intervals_cover_and_are_hardly_wider_than_the_distribution_of_the_estimate(statistic, data, price):
     rows, bits = DATA[data](100), SeededBits(7)
     estimate = estimated(statistic, Pure(Fraction(price)), rows, bits, draws=DRAWS)
     share, width = coverage(estimate, TRUTHS[statistic](rows))

@@ -9,8 +9,8 @@ from adomnia.statistics.p_values import AtMost, bound_p_value, bound_p_values, f
 
 @pytest.mark.parametrize(("draws", "least"), [(9_999, 1e-4), (999, 1e-3), (400, 0.0025)])
 def test_a_simulated_p_value_is_a_bound_where_no_draw_is_as_far_out(draws, least):
-    law = NullDistribution(np.arange(draws, dtype=float))
-    found, next_one = law.p_value(draws + 1.0, "greater"), law.p_value(draws - 1.0, "greater")
+    mechanism = NullDistribution(np.arange(draws, dtype=float))
+    found, next_one = mechanism.p_value(draws + 1.0, "greater"), mechanism.p_value(draws - 1.0, "greater")
     assert isinstance(found, AtMost)
     assert found == pytest.approx(1 / (1 + draws))
     assert found.floor == least

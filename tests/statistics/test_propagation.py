@@ -1,4 +1,4 @@
-"""How far noise carries what is computed from noisy sums, beside laws and intervals that are known exactly."""
+"""How far noise carries what is computed from noisy sums, beside distributions and intervals that are known exactly."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from adomnia.statistics.propagation import Computed, Propagation
 
 LAPLACE = (DiscreteLaplace(Fraction(300)), DiscreteLaplace(Fraction(20)))
 GAUSSIAN = (DiscreteGaussian(Fraction(300**2)), DiscreteGaussian(Fraction(20**2)))
-every_law = pytest.mark.parametrize("noises", [LAPLACE, GAUSSIAN], ids=["laplace", "gaussian"])
+every_distribution = pytest.mark.parametrize("noises", [LAPLACE, GAUSSIAN], ids=["laplace", "gaussian"])
 
 
 def bounds(values, noises, compute, roundings=(), alpha=0.05):
@@ -26,15 +26,15 @@ def bounds(values, noises, compute, roundings=(), alpha=0.05):
     return lower, upper, clear
 
 
-@every_law
-def test_of_a_linear_function_it_is_the_law_of_the_noise(noises):
+@every_distribution
+def test_of_a_linear_function_it_is_the_distribution_of_the_noise(noises):
     lower, upper, clear = bounds([1000, 70], noises, lambda at: (2 * at[0] - 9 * at[1] + 5, []))
     reach = farthest(noises, [np.asarray(2.0), np.asarray(9.0)], 0.05)
     assert clear
     assert (lower, upper) == (pytest.approx(1375 - reach), pytest.approx(1375 + reach))
 
 
-@every_law
+@every_distribution
 def test_of_a_ratio_it_is_the_interval_of_fieller(noises):
     s, n = np.array([40_000, 900, -9_000, 3_000]), np.array([400, 400, 1_000, 170])
     lower, upper, clear = bounds([s, n], noises, lambda at: (at[0] / at[1], [(at[1],)]))
@@ -45,7 +45,7 @@ def test_of_a_ratio_it_is_the_interval_of_fieller(noises):
     assert (np.abs(upper - known[1]) < 0.03 * width).all()
 
 
-@every_law
+@every_distribution
 def test_a_rising_function_of_something_has_that_function_of_its_interval(noises):
     def compute(at):
         return at[0] / at[1], [(at[1],)]
@@ -57,7 +57,7 @@ def test_a_rising_function_of_something_has_that_function_of_its_interval(noises
     assert [end**0.5 for end in plain[:2]] == [pytest.approx(end, rel=1e-3) for end in rooted[:2]]
 
 
-@every_law
+@every_distribution
 def test_it_means_something_only_where_what_is_needed_keeps_its_sign(noises):
     n = np.array([500, 170, 60, 0, -60, -500])
     seen = bounds([np.full(6, 9_000), n], noises, lambda at: (at[0] / np.where(at[1] == 0, 1.0, at[1]), [(at[1],)]))
@@ -69,7 +69,7 @@ def test_it_means_something_only_where_what_is_needed_keeps_its_sign(noises):
     assert above_zero[2].tolist() == (n > 1.5 * usual).tolist()
 
 
-@every_law
+@every_distribution
 def test_beyond_an_extreme_it_means_nothing(noises):
     """A square whose root may have either sign: its least value is not at an end of anything."""
     seen = bounds([np.array([20_000, 400, 0]), np.zeros(3, int)], noises, lambda at: (at[0] ** 2 + 0 * at[1], []))

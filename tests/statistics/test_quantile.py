@@ -1,6 +1,7 @@
 """Quantiles: how often their intervals cover on every shape of data, how wide those are, and what they cost the value.
 
-Draws run the mechanism's own code with samplers in doubles, which tests/mechanisms holds against the exact laws.
+Draws run the mechanism's own code with samplers in doubles, which tests/mechanisms holds against the exact
+distributions.
 """
 
 from __future__ import annotations
@@ -44,14 +45,14 @@ def without_interval(asked):
     return PlainQuantile(replace(asked.query, aggregate=aggregate), asked.share)
 
 
-def law_of(asked, price):
+def mechanism_of(asked, price):
     (measure,) = next(asked.steps(price))
     return measure.mechanism
 
 
 def answered(asked, price, values):
     """The estimate of what was released."""
-    return asked.estimate(Measured(np.asarray(values), law_of(asked, price)))
+    return asked.estimate(Measured(np.asarray(values), mechanism_of(asked, price)))
 
 
 @cache
@@ -61,7 +62,7 @@ def released(case, draws, *, whole=False, wider=1):
     column = AGE if whole else FARE
     rows = sample(shape, n, n, 101 if whole else VALUES)
     asked = statistic(column, shares[0], shares)
-    return rows, drawn(law_of(asked, price), rows, draws, n, wider)
+    return rows, drawn(mechanism_of(asked, price), rows, draws, n, wider)
 
 
 def holds(rows, share, lower, upper, step):
@@ -167,7 +168,7 @@ def misses(case, draws, seeds=(1,)):
         for plain in (False, True):
             asked = [statistic(FARE, share, shares) for share in shares]
             asked = [without_interval(each) for each in asked] if plain else asked
-            values = drawn(law_of(asked[0], price), rows, draws, seed)
+            values = drawn(mechanism_of(asked[0], price), rows, draws, seed)
             for each in asked:
                 chosen = np.rint(answered(each, price, values).values / float(FARE.domain.step)).astype(int)
                 rank, true = each.share * n, rows[max(0, int(np.ceil(each.share * n)) - 1)]
@@ -223,8 +224,10 @@ def test_all_intervals_of_several_cost_little(shape, n, shares):
 
 def test_whole_numbers_are_their_own_grid():
     asked = statistic(AGE)
-    law = law_of(asked, Pure(100))
-    estimate = answered(asked, Pure(100), [law.lay_out([40, 42, 43], [40, 41, 42, 43, 44], [0, 10, 10, 10, 10], 10**6)])
+    mechanism = mechanism_of(asked, Pure(100))
+    estimate = answered(
+        asked, Pure(100), [mechanism.lay_out([40, 42, 43], [40, 41, 42, 43, 44], [0, 10, 10, 10, 10], 10**6)]
+    )
     assert estimate.whole
     assert estimate.values.tolist() == [42.0]
     assert [bound.tolist() for bound in estimate.interval(0.95, 1)] == [[41.0], [42.0]]
@@ -233,17 +236,19 @@ def test_whole_numbers_are_their_own_grid():
 @pytest.mark.parametrize(("across", "snaps"), [(-301, True), (-299, True), (-360, False)])
 def test_a_value_that_many_rows_hold_is_the_answer_unless_noise_can_tell_otherwise(across, snaps):
     """300 rows hold 500; the median is half a row above them, among them, or 30 rows above them."""
-    law = law_of(statistic(), Pure(1))
+    mechanism = mechanism_of(statistic(), Pure(1))
     found = Bracket.read(
-        law, np.array(law.lay_out([400, 500, 600], [400, 500, 501, 600, 601], [across, 0, 300, 0, 0], 10**6)), 0
+        mechanism,
+        np.array(mechanism.lay_out([400, 500, 600], [400, 500, 501, 600, 601], [across, 0, 300, 0, 0], 10**6)),
+        0,
     )
     assert (found.estimate(0.05) == 500) == snaps
 
 
 def test_few_rows_have_a_value_and_the_bounds():
     asked = statistic(AGE)
-    law = law_of(asked, Pure(1))
-    estimate = answered(asked, Pure(1), [law.lay_out([33] * 3, [], [], 20)])
+    mechanism = mechanism_of(asked, Pure(1))
+    estimate = answered(asked, Pure(1), [mechanism.lay_out([33] * 3, [], [], 20)])
     assert estimate.values.tolist() == [33.0]
     assert [bound.tolist() for bound in estimate.interval(0.5, 1)] == [[0.0], [100.0]]
 
@@ -266,7 +271,7 @@ def test_a_question_that_does_without_intervals_buys_values_alone():
     asked = statistic(FARE, DECILES[3], DECILES)
     plain = without_interval(asked)
     assert plain.operands == (plain.query.aggregate, DECILES[3])
-    estimate = plain.estimate(Measured(np.array([[0, 1, 2, 524288, 4, 5, 6, 7, 8]]), law_of(plain, Pure(1))))
+    estimate = plain.estimate(Measured(np.array([[0, 1, 2, 524288, 4, 5, 6, 7, 8]]), mechanism_of(plain, Pure(1))))
     assert estimate.values.tolist() == [50.0]
     assert [bound.tolist() for bound in estimate.interval(0.95, 1)] == [[0.0], [100.0]]
 

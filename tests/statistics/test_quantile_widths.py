@@ -53,9 +53,9 @@ def spans(name, rows, share, price, *, draws=DRAWS, seed=0):  # noqa: PLR0913 - 
     values = domain.width + 1
     held, rank = np.sort(held), float(share) * rows
     true = held[max(0, int(np.ceil(rank - 1e-9)) - 1)]
-    law, found = Brackets((share,), values, Fraction(1), price, RoundNumbers.of(domain)), []
-    for numbers in drawn(law, held.tolist(), draws, seed + 1):
-        bracket = Bracket.read(law, numbers, 0)
+    mechanism, found = Brackets((share,), values, Fraction(1), price, RoundNumbers.of(domain)), []
+    for numbers in drawn(mechanism, held.tolist(), draws, seed + 1):
+        bracket = Bracket.read(mechanism, numbers, 0)
         (low, high), value = bracket.bounds(ALPHA), bracket.estimate(ALPHA)
         inside = held[(held >= low) & (held <= high)]
         ends = (inside[0], inside[-1]) if len(inside) else (true, true)

@@ -33,7 +33,7 @@ def test_it_covers_the_share_at_every_size(part, rest):
     assert (upper[fits] <= 1).all()
 
 
-def test_it_is_no_wider_than_the_law_of_the_share():
+def test_it_is_no_wider_than_the_distribution_of_the_share():
     lower, upper = bounds(50_000, 30_000)
     noise = discrete_laplace(NOISE.scale, (2, DRAWS), SeededBits(2))
     part, rest = 50_000 + noise[0], 30_000 + noise[1]

@@ -83,7 +83,7 @@ def test_whatever_the_noise_a_variance_stays_between_zero_and_the_farthest_apart
 @every_price
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_its_interval_covers_and_is_hardly_wider_than_the_law_of_the_noise_makes_it(
+def test_its_interval_covers_and_is_hardly_wider_than_the_distribution_of_the_noise_makes_it(
     name, price, shape, size, seeded_bits
 ):
     rows = columns(shape, size)
@@ -91,7 +91,7 @@ def test_its_interval_covers_and_is_hardly_wider_than_the_law_of_the_noise_makes
     estimate = estimated(Variance(OF_X, name), price, rows, seeded_bits)
     lower, upper = estimate.interval(0.95, 1)
     assert at_most(int(((lower <= true) & (true <= upper)).sum()), DRAWS) >= 0.94
-    if shape != "nearly constant":  # there half of the law is below zero, and cut off
+    if shape != "nearly constant":  # there half of the distribution is below zero, and cut off
         oracle = np.diff(np.quantile(estimate.values, [0.025, 0.975]))[0]
         assert (upper - lower).mean() <= 1.15 * oracle
 

@@ -70,9 +70,9 @@ def test_k_ary_estimates_are_the_textbook_ones():
     assert sum(design.estimate(counts).shares) == 1
 
 
-def law_of_supports(count: int, people: int, law: Support) -> np.ndarray:
+def probabilities_of(count: int, people: int, support: Support) -> np.ndarray:
     """How many reports support an answer that `count` people gave: by convolution, without the code it judges."""
-    return np.convolve(binomial(count, float(law.kept)), binomial(people - count, float(law.raised)))
+    return np.convolve(binomial(count, float(support.kept)), binomial(people - count, float(support.raised)))
 
 
 def binomial(number: int, probability: float) -> np.ndarray:
@@ -81,18 +81,18 @@ def binomial(number: int, probability: float) -> np.ndarray:
     return binom.pmf(np.arange(number + 1), number, probability)
 
 
-def covered(law: Support, people: int, share: float, inference: str) -> float:
+def covered(support: Support, people: int, share: float, inference: str) -> float:
     """The exact probability that an interval holds the truth, which both of its ends move past but once."""
     count = round(share * people)
     truth = count / people if inference == "data" else share
     masses = (
-        law_of_supports(count, people, law)
+        probabilities_of(count, people, support)
         if inference == "data"
-        else binomial(people, float(law.raised) + share * float(law.contrast))
+        else binomial(people, float(support.raised) + share * float(support.contrast))
     )
 
     def interval(supported: int) -> tuple[float, float]:
-        [found] = Estimates(people, (supported,), (law,)).intervals(0.95, inference)
+        [found] = Estimates(people, (supported,), (support,)).intervals(0.95, inference)
         return found
 
     def first(holds) -> int:
@@ -111,27 +111,27 @@ def covered(law: Support, people: int, share: float, inference: str) -> float:
 @pytest.mark.parametrize("categories", [2, 5, 50])
 def test_intervals_of_a_rare_answer_hold_as_often_as_they_say(categories, people, inference):
     """At 0.1%, and where an answer is common; exact, not simulated."""
-    law = plan(categories, people, epsilon=3).design.support_of(0)
+    support = plan(categories, people, epsilon=3).design.support_of(0)
     for share in (0.001, 0.3):
-        assert 0.92 <= covered(law, people, share, inference) <= 0.985
+        assert 0.92 <= covered(support, people, share, inference) <= 0.985
 
 
 @pytest.mark.parametrize(("people", "most"), [(100, 0.45), (1000, 0.15), (10_000, 0.05)])
 def test_intervals_are_not_vacuous(people, most):
     for categories in (2, 5, 50):
-        law = plan(categories, people, epsilon=3).design.support_of(0)
-        supported = round(people * float(law.raised + Fraction(1, 1000) * law.contrast))
+        support = plan(categories, people, epsilon=3).design.support_of(0)
+        supported = round(people * float(support.raised + Fraction(1, 1000) * support.contrast))
         for inference in ("data", "population"):
-            [(low, high)] = Estimates(people, (supported,), (law,)).intervals(inference=inference)
+            [(low, high)] = Estimates(people, (supported,), (support,)).intervals(inference=inference)
             assert low <= 0.001 <= high < most
 
 
 def test_intervals_that_ignored_the_noise_would_hold_too_seldom():
     """A wrong variant is found out: the interval of a plain share, around the same estimate."""
     people, share = 10_000, 0.3
-    law = Warner.for_epsilon(2, 1).support_of(0)
-    masses = law_of_supports(3000, people, law)
-    estimates = [float(law.count(supported, people)) / people for supported in range(people + 1)]
+    support = Warner.for_epsilon(2, 1).support_of(0)
+    masses = probabilities_of(3000, people, support)
+    estimates = [float(support.count(supported, people)) / people for supported in range(people + 1)]
     half = 1.96 * sqrt(share * (1 - share) / people)
     held = sum(mass for mass, estimate in zip(masses, estimates, strict=True) if abs(estimate - share) <= half)
     assert held < 0.7
@@ -139,21 +139,21 @@ def test_intervals_that_ignored_the_noise_would_hold_too_seldom():
 
 def test_no_interval_is_ever_empty_or_outside_of_what_can_be():
     for kind in DESIGNS.values():
-        law = kind.for_epsilon(2, 2).support_of(0)
+        support = kind.for_epsilon(2, 2).support_of(0)
         for supported in range(41):
             for inference in ("data", "population"):
-                [(low, high)] = Estimates(40, (supported,), (law,)).intervals(inference=inference)
+                [(low, high)] = Estimates(40, (supported,), (support,)).intervals(inference=inference)
                 assert 0 <= low < high <= 1
 
 
 def test_exact_and_normal_tails_agree_where_they_meet():
-    """At a variance just below and just above where the normal law takes over."""
-    law = Warner.for_epsilon(2, 1).support_of(0)
+    """At a variance just below and just above where the normal distribution takes over."""
+    support = Warner.for_epsilon(2, 1).support_of(0)
     narrow, wide = 2034, 2036
     ends = []
     for people in (narrow, wide):
-        supported = round(people * float(law.raised + Fraction(3, 10) * law.contrast))
-        ends.append(Estimates(people, (supported,), (law,)).intervals()[0])
+        supported = round(people * float(support.raised + Fraction(3, 10) * support.contrast))
+        ends.append(Estimates(people, (supported,), (support,)).intervals()[0])
     assert ends[0] == pytest.approx(ends[1], abs=2e-3)
 
 

@@ -104,8 +104,8 @@ def test_subsets_have_the_size_that_scatters_least_over_all_answers(categories, 
     chosen = SubsetSelection.for_epsilon(categories, epsilon)
 
     def total(size: int) -> Fraction:
-        law = SubsetSelection(categories, chosen.odds, size).support_of(0)
-        return law.variance_in_data(1, 1) + (categories - 1) * law.variance_in_data(0, 1)
+        support = SubsetSelection(categories, chosen.odds, size).support_of(0)
+        return support.variance_in_data(1, 1) + (categories - 1) * support.variance_in_data(0, 1)
 
     assert total(chosen.size) == min(map(total, range(1, categories)))
     assert abs(chosen.size - categories / (float(chosen.odds) + 1)) <= 1

@@ -69,7 +69,7 @@ def test_every_report_is_sent_in_as_many_bytes(tmp_path):
     assert {request.headers["Content-Type"] for request in sent} == {"application/json"}
 
 
-def test_what_is_posted_has_the_law_of_the_design_whatever_is_answered(tmp_path):
+def test_what_is_posted_has_the_distribution_of_the_design_whatever_is_answered(tmp_path):
     """False alarm below 1e-6: five deviations of 120 reports."""
     server = Server()
     for number in range(120):

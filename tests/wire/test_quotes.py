@@ -57,15 +57,15 @@ def test_the_noise_of_every_mechanism_arrives_as_it_left_and_has_words(bob, name
     assert all(NUMERIC[name].__name__ not in noise_in_words(each) for each in sold)
 
 
-def test_a_law_without_a_name_is_a_mistake(bob):
+def test_a_distribution_without_a_name_is_a_mistake(bob):
     quote = bob.price(COUNT, epsilon=1)
     (line,) = quote.measurements
     with pytest.raises(TypeError, match="got int"):
         quote_record(replace(quote, measurements=(replace(line, noise=5),)))
     record = quote_record(quote)
-    record["measurements"][0]["noise"]["law"] = "cauchy"
-    with pytest.raises(ValueError, match="law"):
+    record["measurements"][0]["noise"]["mechanism"] = "cauchy"
+    with pytest.raises(ValueError, match="mechanism"):
         QuoteReply.model_validate(record, strict=True)
-    record["measurements"][0]["noise"]["law"] = "gaussian"  # which has a variance, and no scale
+    record["measurements"][0]["noise"]["mechanism"] = "gaussian"  # which has a variance, and no scale
     with pytest.raises(ValueError, match="must have all parts of its kind"):
         quote_of(QuoteReply.model_validate(record, strict=True))

@@ -23,7 +23,7 @@ _DISGUISES = tuple(
 def reveal_by_mean(epsilon: float, number: int) -> float:
     """The probability that the mean of so many answers with continuous Laplace noise rounds to the count.
 
-    By Fourier inversion of the law of the sum.
+    By Fourier inversion of the distribution of the sum.
     """
     grid = (np.arange(200_000) + 0.5) * (40 / sqrt(number) * epsilon / 200_000)
     waves = np.sin(grid * number / 2) / grid * (1 + (grid / epsilon) ** 2) ** -float(number)
@@ -32,9 +32,9 @@ def reveal_by_mean(epsilon: float, number: int) -> float:
 
 def _convolve(one: np.ndarray, number: int) -> float:
     size = len(one)
-    law = np.fft.irfft(np.fft.rfft(np.fft.ifftshift(one)) ** number, size)
+    distribution = np.fft.irfft(np.fft.rfft(np.fft.ifftshift(one)) ** number, size)
     most = ceil(number / 2) - 1  # |sum| / number < 1/2
-    return float(law[: most + 1].sum() + law[size - most :].sum()) if most else float(law[0])
+    return float(distribution[: most + 1].sum() + distribution[size - most :].sum()) if most else float(distribution[0])
 
 
 def reveal_by_median(epsilon: float, number: int) -> float:
@@ -85,12 +85,11 @@ def build(_kept: Results) -> Page:
         shows="An adversary asks for the same count N times and averages. With Laplace noise at ε = 1, the paper says, "
         "20 answers give the exact count with 95% confidence, and 500 at ε = 0.2.",
         rows=tuple(rows),
-        why="The mean of N answers has variance 2 / (N ε²). It rounds to the count if it is within a half of it, which "
-        "needs N = 2 (1.96 / 0.5)² / ε². That is 31 at ε = 1 and 769 at ε = 0.2, by the exact law of the mean too. The "
-        "printed numbers are nearly those of a one-sided test; after 20 answers an adversary is right in nine cases of "
-        "ten. "
-        "The median needs fewer answers than the mean: Laplace noise has a sharp peak. All of this costs N ε: twenty "
-        "answers at ε = 1 are 20-differentially private, which protects nobody.",
+        why="The mean of N answers has variance 2 / (N ε²). It rounds to the count if it is within a half of it, "
+        "which needs N = 2 (1.96 / 0.5)² / ε². That is 31 at ε = 1 and 769 at ε = 0.2, by the exact distribution of "
+        "the mean too. The printed numbers are nearly those of a one-sided test; after 20 answers an adversary is "
+        "right in nine cases of ten. The median needs fewer answers than the mean: Laplace noise has a sharp peak. "
+        "All of this costs N ε: twenty answers at ε = 1 are 20-differentially private, which protects nobody.",
         how="The sum of N Laplace variables by Fourier inversion; our own noise by convolving "
         "`DiscreteLaplace.probability`.",
         picture=_draw(),

@@ -32,7 +32,7 @@ def pay_salaries() -> np.ndarray:
 
 
 def build(_kept: Results) -> Page:
-    """The law of both figures, and answers of a session."""
+    """The distribution of both figures, and answers of a session."""
     rows, lines = [], []
     with protect_people("counts", {"salary": pay_salaries()}, epsilon=20, bounds={"salary": (0, 1_000_000)}) as session:
         for epsilon, figure in _WORDS.items():
@@ -51,12 +51,13 @@ def build(_kept: Results) -> Page:
     rows.append(Row("how the error grows", "O(ε)", "O(1 / ε)", "corrected"))
     return Page(
         shows="How many of the people in a database earn more than 45,000? With the CEO it is 205, without 204. The "
-        "figures draw the law of the answer for both databases, at ε = 1 and at ε = 0.2.",
+        "figures draw the distribution of the answer for both databases, at ε = 1 and at ε = 0.2.",
         rows=tuple(rows),
-        why="The paper's noise is a real number; ours is a whole number from the two-sided geometric law, which has "
-        "the same ε and a little less spread. Its probabilities for neighbours differ by a factor of e^ε everywhere, "
-        "and by no more: the ε in the table is the largest logarithm of that ratio. The paper says that the error is "
-        "O(ε). It is of the order of 1 / ε: a fifth of the price means five times the error, as its own figures show.",
+        why="The paper's noise is a real number; ours is a whole number from the two-sided geometric distribution, "
+        "which has the same ε and a little less spread. Its probabilities for neighbours differ by a factor of e^ε "
+        "everywhere, and by no more: the ε in the table is the largest logarithm of that ratio. The paper says that "
+        "the error is O(ε). It is of the order of 1 / ε: a fifth of the price means five times the error, as its own "
+        "figures show.",
         how="`DiscreteLaplace` of [`mechanisms/laplace.py`](../../src/adomnia/mechanisms/laplace.py): its "
         "`probability` and `interval`.",
         picture=_draw(),
@@ -106,7 +107,7 @@ def _draw() -> Picture:
         "resolve": {"scale": {"y": "independent"}},
     }
     words = (
-        "Two bell-like laws with a sharp peak, one at 205 and one at 204. At epsilon 1 most answers are within"
+        "Two bell-like distributions with a sharp peak, one at 205 and one at 204. At epsilon 1 most answers are within"
         f" 3 of them, at 0.2 within {noise_of(0.2).interval(0.95).half_width}."
     )
     return Picture(

@@ -23,7 +23,7 @@ _NAMES = {"none": "as each block says", "analytic": "bias corrected", "jackknife
 
 
 def estimate(sums: np.ndarray, size: int, noise: np.ndarray) -> dict[str, np.ndarray]:
-    """T* of the rate of an exponential law, from the sums of blocks of that size: mean of blocks, and noise.
+    """T* of the rate of an exponential distribution, from the sums of blocks of that size: mean of blocks, and noise.
 
     Clamped to the declared interval, without which the noise would protect nobody.
     """
@@ -116,24 +116,23 @@ def build(kept: Results) -> Page:
         "Its mean squared error is 1 / (n I) times 1 + O(n^(-1/5) ε^(-6/5)): no worse than the best estimator without "
         "privacy, in the end.",
         rows=rows,
-        why="The end is far away. With a declared interval of length 3 and ε = 1 the error at 100,000 people is still "
-        "almost three times that of the best estimate, and the noise is most of it. The bias correction matters: "
-        "without it each block is off by about 1/t, the mean of blocks keeps that, and the error does not fall at all. "
-        "Two misprints: the density lacks the sign and the bars of an absolute value, and the algorithm does not clamp "
-        "the estimate of a block. A bias-corrected estimate can leave the interval, so without clamping the noise is "
-        "too small for one person's change, and nothing is promised.\n\n"
-        "Our own `mle` is given bounds of the values and no interval of the rate. It spends a part of the price on "
-        "finding where the blocks lie, and adds noise for an interval of a few standard deviations around there, "
-        "instead of one of length 3. The noise is what costs T* most, so with 30,000 people `mle` is at "
-        f"{_show_ours(kept['30000'], 'mle', 20)}, where T* is at {kept['30000']['analytic']:.1f}. "
-        "With few people it is the other way round: at 1,000 and 3,000 the noise hides where the blocks lie, and `mle` "
-        "says so and is far worse than T*. Blocks are for laws that have no sums to add noise to. An exponential law "
-        f"has one, and `fit_family`, which adds noise to it, is at {kept['1000']['fit_family 20']:.1f} with 1,000 "
-        "people: ask that first.",
-        how="The paper's own estimator, in NumPy, for the rate of an exponential law at 1, interval 0.1 to 3.1, "
-        f"k = n^(3/5), neighbours who replace a row. Means of {_REPETITIONS:,} samples, each with a standard error of "
-        f"about {spread:.0%}. Our own are for people who come or go, with ε = 1 in all; people of `mle` are put "
-        f"into blocks by chance instead of by a hash. They are of {_OURS} samples, and clamped afterwards to the "
+        why="The end is far away. With a declared interval of length 3 and ε = 1 the error at 100,000 people is "
+        "still almost three times that of the best estimate, and the noise is most of it. The bias correction "
+        "matters: without it each block is off by about 1/t, the mean of blocks keeps that, and the error does not "
+        "fall at all. Two misprints: the density lacks the sign and the bars of an absolute value, and the algorithm "
+        "does not clamp the estimate of a block. A bias-corrected estimate can leave the interval, so without "
+        "clamping the noise is too small for one person's change, and nothing is promised.\n\nOur own `mle` is given "
+        "bounds of the values and no interval of the rate. It spends a part of the price on finding where the blocks "
+        "lie, and adds noise for an interval of a few standard deviations around there, instead of one of length 3. "
+        f"The noise is what costs T* most, so with 30,000 people `mle` is at {_show_ours(kept['30000'], 'mle', 20)}, "
+        f"where T* is at {kept['30000']['analytic']:.1f}. With few people it is the other way round: at 1,000 and "
+        "3,000 the noise hides where the blocks lie, and `mle` says so and is far worse than T*. Blocks are for "
+        "distributions that have no sums to add noise to. An exponential distribution has one, and `fit_family`, "
+        f"which adds noise to it, is at {kept['1000']['fit_family 20']:.1f} with 1,000 people: ask that first.",
+        how="The paper's own estimator, in NumPy, for the rate of an exponential distribution at 1, interval 0.1 to "
+        f"3.1, k = n^(3/5), neighbours who replace a row. Means of {_REPETITIONS:,} samples, each with a standard "
+        f"error of about {spread:.0%}. Our own are for people who come or go, with ε = 1 in all; people of `mle` are "
+        f"put into blocks by chance instead of by a hash. They are of {_OURS} samples, and clamped afterwards to the "
         "interval that T* is given.",
         picture=_draw(kept, noise),
         beyond="n I MSE, in which 1 is the best possible without privacy:\n\n"
@@ -189,7 +188,7 @@ def _draw(kept: Results, noise: dict[int, float]) -> Picture:
         "and beyond the picture for fewer."
     )
     return Picture(
-        "T* and mle for the rate of an exponential law, ε = 1",
+        "T* and mle for the rate of an exponential distribution, ε = 1",
         "n I MSE: 1 is the best that there is without privacy",
         words,
         body,

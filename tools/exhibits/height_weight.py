@@ -88,10 +88,10 @@ def build(_kept: Results) -> Page:
 def _draw(threshold: float) -> Picture:
     grid = np.geomspace(0.15, 2, 60)
     names = ["direct answer", "plain mean", "plain mean, as printed", "best weights"]
-    laws = (lambda noise: noise, combine, combine_as_printed, weigh)
+    distributions = (lambda noise: noise, combine, combine_as_printed, weigh)
     rows = [
-        {"series": name, "epsilon": each, "variance": law(2 / each**2)}
-        for name, law in zip(names, laws, strict=True)
+        {"series": name, "epsilon": each, "variance": distribution(2 / each**2)}
+        for name, distribution in zip(names, distributions, strict=True)
         for each in grid
     ]
     body = draw_curves(

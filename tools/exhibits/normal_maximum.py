@@ -35,7 +35,7 @@ def match_moments() -> tuple[float, float]:
 
 
 def fit_normal(counts: np.ndarray, ends: np.ndarray, start: tuple[float, float], *, above: bool) -> tuple[float, float]:
-    """Mean and standard deviation of most likelihood from counts of classes, by Fisher scoring.
+    """Mean and standard deviation of maximum likelihood from counts of classes, by Fisher scoring.
 
     With `above`, of a normal distribution that has no values below the first end.
     """

@@ -69,7 +69,9 @@ def _draw(noises: dict) -> Picture:
         [f"N = {number}" for number in _NUMBERS],
         points=True,
     )
-    words = "Three laws around 205: sharp for one count, half as high for two, a fifth as high and flat for five."
+    words = (
+        "Three distributions around 205: sharp for one count, half as high for two, a fifth as high and flat for five."
+    )
     return Picture(
         "One of N counts, for ε = 1 in all", "Probability of each answer; the true count is 205", words, body
     )

@@ -1,4 +1,4 @@
-"""A noisy histogram of salaries, and a law that is fitted to it: figures 5 and 6."""
+"""A noisy histogram of salaries, and a distribution that is fitted to it: figures 5 and 6."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from adomnia.figures.style import LIGHT
-from adomnia.methods.parts.densities.laws import LAWS
+from adomnia.methods.parts.densities.distributions import DISTRIBUTIONS
 from exhibits.contract import Exhibit, Page, Results, Row, protect_people, tabulate
 from exhibits.drawing import HEIGHT, Axis, Picture, rounded
 from exhibits.normal_maximum import DEVIATION, MEAN, PEOPLE, PRINTED, SIMULATION, WAYS, match_moments
@@ -16,13 +16,13 @@ _BREAKS = ", ".join(map(str, _EDGES))
 
 
 def pay_salaries() -> np.ndarray:
-    """Five hundred salaries in thousands at evenly spread ranks of that law: the paper's own are not printed."""
+    """Five hundred salaries in thousands at evenly spread ranks: the paper's own are not printed."""
     mu, sigma = match_moments()
     return np.round(np.exp(mu + sigma * ndtri((np.arange(PEOPLE) + 0.5) / PEOPLE)), 2)
 
 
 def estimate_largest() -> dict[str, float]:
-    """What the largest of 500 values of the printed law may be taken for."""
+    """What the largest of 500 values of the printed distribution may be taken for."""
     mu, sigma = match_moments()
     shares = np.linspace(0, 1, 200_001)[1:-1]
     ranks = ndtri(shares ** (1 / PEOPLE))
@@ -34,23 +34,24 @@ def estimate_largest() -> dict[str, float]:
     }
 
 
-def ask(law: str) -> str:
+def ask(distribution: str) -> str:
     """The question: a noisy histogram, and the fit to it."""
-    return f"SELECT * FROM fit_distribution(data, column => salary, law => '{law}', breaks => ({_BREAKS}))"  # noqa: S608
+    asked = f"column => salary, distribution => '{distribution}', breaks => ({_BREAKS})"
+    return f"SELECT * FROM fit_distribution(data, {asked})"  # noqa: S608
 
 
 def build(kept: Results) -> Page:
     """The printed fit beside ours, and what a maximum is."""
     salaries, largest = pay_salaries(), estimate_largest()
     with protect_people("salaries", {"salary": salaries}, epsilon=13, bounds={"salary": (0, 500)}) as session:
-        fits = {law: session.sql(ask(law), epsilon=1) for law in ("lognormal", "normal")}
+        fits = {distribution: session.sql(ask(distribution), epsilon=1) for distribution in ("lognormal", "normal")}
         counted = session.sql(f"SELECT * FROM histogram(data, column => salary, breaks => ({_BREAKS}))", epsilon=1)  # noqa: S608
         sharp = session.sql(ask("normal"), epsilon=10)
-    found = {law: {row["term"]: row for row in fit.records()} for law, fit in fits.items()}
+    found = {distribution: {row["term"]: row for row in fit.records()} for distribution, fit in fits.items()}
     ours, given = found["lognormal"], kept[SIMULATION.quick]
     rows = (
         Row.compare("the largest of 500, from the printed mean and deviation", 267, largest["quantile"], ".0f"),
-        Row("the same from a normal law of these moments", f"{PRINTED}", f"{largest['normal']:.1f}"),
+        Row("the same from a normal distribution of these moments", f"{PRINTED}", f"{largest['normal']:.1f}"),
         Row("mean of the fit", f"{MEAN}", _show(ours["mean"])),
         Row("standard deviation of the fit", f"{DEVIATION}", _show(ours["sd"])),
         Row("largest of 500 by the fit", "267", _show(ours["maximum"])),
@@ -65,32 +66,31 @@ def build(kept: Results) -> Page:
     ]
     return Page(
         shows="500 salaries of a small company, counted in classes of 25 thousand, the last of them open: exactly in "
-        "figure 5, with Laplace noise at ε = 1 in figure 6. A lognormal law fitted to the noisy counts has mean 74.9 "
-        "and standard deviation 38.3, in thousands. From it the paper estimates the largest salary as 267, though no "
-        "question about a maximum can be answered privately without bounds. The true one was 271.45.",
+        "figure 5, with Laplace noise at ε = 1 in figure 6. A lognormal distribution fitted to the noisy counts has "
+        "mean 74.9 and standard deviation 38.3, in thousands. From it the paper estimates the largest salary as 267, "
+        "though no question about a maximum can be answered privately without bounds. The true one was 271.45.",
         rows=rows,
-        why="267 is the quantile at 1 - 1/500 of the fitted law: on average one of 500 people earns more. The median "
-        "of the largest value is higher, and its mean higher still. Figure 6 is said to be made by the exponential "
-        "mechanism; it is the Laplace mechanism, whose noise is also called double exponential. Our made-up salaries "
-        "follow the printed law, so our fits should be near the printed numbers, not equal to them. The normal law is "
-        "the wrong one, and a question to us says so: its p-value of the fit is "
-        f"{found['normal']['mean']['fit_p_value']:.3f}, that of the lognormal law {ours['mean']['fit_p_value']:.2f}: "
-        "salaries at evenly spread ranks fit better than a sample would.\n\n"
-        f"The printed {PRINTED} is not the quantile of a normal distribution with the printed moments, which is "
-        f"{largest['normal']:.1f}. The paper does not say what it is, and prints neither salaries nor noisy counts. We "
-        "tried four ways, on salaries drawn from the printed lognormal distribution, and kept what each gives where "
-        f"the lognormal fit is the printed one. A normal fit to the same noisy counts {_tell(given, 'fit')}: that is "
-        "not it, unless the salaries were far from lognormal. A normal fit that leaves no room below 0 "
-        f"{_tell(given, 'above zero')}. The expected "
-        "largest of 500 normal values, from mean and deviation of the exact salaries, "
-        f"{_tell(given, 'expected')}. Either of the last two may be what was done. Which one it was is not known. "
-        f"Our own normal fit is lower, {found['normal']['maximum']['estimate']:.1f}: where a normal distribution "
-        "leaves room for nobody, its likelihood takes the few people in the upper classes for noise. At ε = 10 it "
-        f"cannot, and gives {sharp.records()[-1]['estimate']:.1f}.",
+        why="267 is the quantile at 1 - 1/500 of the fitted distribution: on average one of 500 people earns more. "
+        "The median of the largest value is higher, and its mean higher still. Figure 6 is said to be made by the "
+        "exponential mechanism; it is the Laplace mechanism, whose noise is also called double exponential. Our "
+        "made-up salaries follow the printed distribution, so our fits should be near the printed numbers, not equal "
+        "to them. The normal distribution is the wrong one, and a question to us says so: its p-value of the fit is "
+        f"{found['normal']['mean']['fit_p_value']:.3f}, that of the lognormal distribution "
+        f"{ours['mean']['fit_p_value']:.2f}: salaries at evenly spread ranks fit better than a sample would.\n\nThe "
+        f"printed {PRINTED} is not the quantile of a normal distribution with the printed moments, which is "
+        f"{largest['normal']:.1f}. The paper does not say what it is, and prints neither salaries nor noisy counts. "
+        "We tried four ways, on salaries drawn from the printed lognormal distribution, and kept what each gives "
+        f"where the lognormal fit is the printed one. A normal fit to the same noisy counts {_tell(given, 'fit')}: "
+        "that is not it, unless the salaries were far from lognormal. A normal fit that leaves no room below 0 "
+        f"{_tell(given, 'above zero')}. The expected largest of 500 normal values, from mean and deviation of the "
+        f"exact salaries, {_tell(given, 'expected')}. Either of the last two may be what was done. Which one it was "
+        f"is not known. Our own normal fit is lower, {found['normal']['maximum']['estimate']:.1f}: where a normal "
+        "distribution leaves room for nobody, its likelihood takes the few people in the upper classes for noise. At "
+        f"ε = 10 it cannot, and gives {sharp.records()[-1]['estimate']:.1f}.",
         how=f"`{ask('lognormal')}` at ε = 1, in a session; intervals are about the population, sampling and noise "
         "together. The noise is in the likelihood, so that empty classes with positive noise do not pull the tail up.",
         picture=_draw(salaries, counted.records(), fits["lognormal"].model["point"]),
-        beyond="What the largest of 500 values of the printed law may be taken for, in thousands:\n\n"
+        beyond="What the largest of 500 values of the printed distribution may be taken for, in thousands:\n\n"
         + tabulate(("", "thousands"), lines)
         + "\nWhat a normal distribution makes of it where the lognormal fit is the printed one:\n\n"
         + tabulate(("", "thousands", "standard deviation", "the printed number is away"), _list_ways(given)),
@@ -123,8 +123,8 @@ def _draw(salaries: np.ndarray, counted: list, point: list) -> Picture:
         for left, true, row in zip(_EDGES, exact, counted, strict=False)
     ]
     grid = np.linspace(1, 275, 138)
-    law = LAWS["lognormal"]
-    density = np.diff(law.below(np.array(point), np.append(grid - 1, grid[-1] + 1))) * PEOPLE * 25 / 2
+    distribution = DISTRIBUTIONS["lognormal"]
+    density = np.diff(distribution.below(np.array(point), np.append(grid - 1, grid[-1] + 1))) * PEOPLE * 25 / 2
     curve = [{"salary": x, "people": y} for x, y in zip(grid, density, strict=True)]
     blue, orange = LIGHT.colours[:2]
     x = Axis(
@@ -158,7 +158,7 @@ def _draw(salaries: np.ndarray, counted: list, point: list) -> Picture:
     )
     return Picture(
         "Salaries of 500 people, ε = 1",
-        "Bars: noisy counts. Lines across: exact counts. Dashed: the fitted lognormal law",
+        "Bars: noisy counts. Lines across: exact counts. Dashed: the fitted lognormal distribution",
         words,
         body,
     )

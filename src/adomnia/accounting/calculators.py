@@ -100,7 +100,7 @@ def optimal_composition(epsilon: Number, delta: Number, times: int, target_delta
 def numerical_composition(events: Iterable[Event], delta: Number) -> Approximate:
     """The total by convolving privacy-loss distributions with `dp-accounting`, rounded up but for floating point.
 
-    Scalar noise counts by its own law, pure and approximate events as randomised response, the worst of their kind.
+    Scalar noise counts by its own distribution, pure and approximate events as randomised response, their worst case.
     """
     identity = _accountant().privacy_loss_distribution.identity
     target = proportion(delta, "numerical_composition", "delta")

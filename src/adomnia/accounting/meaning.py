@@ -54,7 +54,7 @@ def advantage(epsilon: Number, delta: Number = 0) -> float:
 
 
 def gaussian_detection(false_positive_rate: Number, rho: Number) -> float:
-    """The best true positive rate against continuous Gaussian noise of that rho, of which this is the exact law."""
+    """The best true positive rate against continuous Gaussian noise of that rho; it is exact."""
     rate = _probability(false_positive_rate, "gaussian_detection", "false_positive_rate")
     if rate in (0.0, 1.0):
         return rate

@@ -207,7 +207,7 @@ def before_paying(shown: Demonstration) -> Iterator[RenderableType]:
         ("The price", f"epsilon {show_up(shown.price.epsilon)}, out of a budget of {show_down(BUDGET.epsilon)}"),
         ("The noise", f"an integer k, drawn exactly: P[k] ~ exp(-|k| / {show_up(shown.noise.scale)})"),
     )
-    yield Padding(law(shown), (1, 0, 1, 9))
+    yield Padding(draw_noise(shown), (1, 0, 1, 9))
     expected = f"an error of at most {shown.half_width}, {CONFIDENCE:.0%} of the time; known before paying"
     yield facts(("To expect", expected))
 
@@ -253,8 +253,8 @@ def facts(*rows: tuple[str, str | Text]) -> Table:
     return table
 
 
-def law(shown: Demonstration) -> Text:
-    """The law of the noise as bars, with the interval marked under it."""
+def draw_noise(shown: Demonstration) -> Text:
+    """The distribution of the noise as bars, with the interval marked under it."""
     reach = ceil(1.5 * shown.half_width)
     step = ceil((2 * reach + 1) / PLOT_WIDTH)
     most = reach // step * step

@@ -61,11 +61,6 @@ class KeyCount:
         """Whether values repeat, and are as many as people might be."""
         return self.repeats and not self.is_category and self.distinct * _SHARE >= self.filled
 
-    @property
-    def rows_per_value(self) -> float:
-        """How many rows each value has, on average."""
-        return self.filled / self.distinct if self.distinct else 0.0
-
 
 @dataclass(frozen=True)
 class KeyReader:

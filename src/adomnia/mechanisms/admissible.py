@@ -27,7 +27,7 @@ class Rates(NamedTuple):
 
 @lru_cache(maxsize=64)
 def cauchy_rates(epsilon: Fraction) -> Rates:
-    """The loss of two Cauchy laws is the hyperbolic distance of (place, scale): pure, and no bound is tighter."""
+    """The loss of two Cauchy distributions is the hyperbolic distance of (place, scale): pure, and it is reached."""
     beta = epsilon * _CAUCHY
     reached = _cosh_down(epsilon)
     squares = 2 * (reached - 1), 2 * exp_down(beta) * (reached - _cosh_up(beta))

@@ -25,12 +25,12 @@ from adomnia.mechanisms.draws import Draw, Segment, choose
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.halving import (
     MOST_ROWS,
+    ChoiceAt,
     Halving,
-    Law,
     check_shares,
+    choice_of,
     event_of,
     halve,
-    law_of,
     near_shares,
     rate_of,
 )
@@ -86,7 +86,7 @@ class Brackets:
         _ = self._total, self._few, self._sharpness
         for part in _PARTS:
             _ = self._noise(part, 1), self._noise(part, self._moved)
-            _ = law_of(self.values, Fraction(1, 2), MOST_ROWS, self._rate(part), self.rounds)
+            _ = choice_of(self.values, Fraction(1, 2), MOST_ROWS, self._rate(part), self.rounds)
 
     @classmethod
     def for_query(cls, query: Query, price: Price) -> "Brackets":
@@ -150,9 +150,9 @@ class Brackets:
     def _rate(self, part: Fraction) -> Fraction:
         return _find_rate(self.price, self.rows, part)
 
-    def _law_at(self, plan: Several) -> Law:
+    def _choice_at(self, plan: Several) -> ChoiceAt:
         rates = [self._rate(part) for part in plan.choosing]
-        return lambda share, rows, level: law_of(self.values, share, rows, rates[level], self.rounds)
+        return lambda share, rows, level: choice_of(self.values, share, rows, rates[level], self.rounds)
 
     @cached_property
     def _sharpness(self) -> Sharpness:
@@ -194,12 +194,12 @@ class Brackets:
             return self.lay_out([number for value in chosen for number in (value,) * 3], [], [], rows)
         if isinstance(plan, Pair):
             chosen = []
-            for law in self._laws(plan):
-                chosen += yield from choose(law, known, Segment.whole(self.values), bits)
+            for choice in self._choices(plan):
+                chosen += yield from choose(choice, known, Segment.whole(self.values), bits)
             threes = _order(chosen)
             edges = cut_pair(threes, plan, self.values)
         else:
-            chosen = yield from halve(known, plan.shares, rows, self._law_at(plan), bits)
+            chosen = yield from halve(known, plan.shares, rows, self._choice_at(plan), bits)
             edges = cut_several(chosen, self.values, threes=plan.threes)
             threes = chosen if plan.threes else self._nearest(plan, chosen)
         counts = yield from self._count(plan, edges, known, bits)
@@ -210,7 +210,7 @@ class Brackets:
         near = [min(range(len(chosen)), key=lambda at: abs(plan.shares[at] - share)) for share in self.shares]
         return [number for place in near for number in (-1, chosen[place], -1)]
 
-    def _laws(self, pair: Pair) -> list[Quantiles]:
+    def _choices(self, pair: Pair) -> list[Quantiles]:
         """The choice of the value itself, where it has a part of the price; then that of both values around it."""
         (share,), at = self.shares, (self._rate(part) for part in (pair.own, *pair.choosing) if part)
         own = [(Target(share, Fraction(0)),)] if pair.own else []
@@ -224,9 +224,9 @@ class Brackets:
             return self._few.near(known)
         if isinstance(plan, Pair):
             whole = Segment.whole(self.values)
-            return sorted(set().union(*(Draw(law, known, whole).near() for law in self._laws(plan))))
-        law_at = self._law_at(plan)
-        return near_shares(known, (law_at(share, Fraction(rows), 0) for share in plan.shares))
+            return sorted(set().union(*(Draw(choice, known, whole).near() for choice in self._choices(plan))))
+        choice_at = self._choice_at(plan)
+        return near_shares(known, (choice_at(share, Fraction(rows), 0) for share in plan.shares))
 
     def _count(self, plan: Plan, edges: Sequence[int], known: Known, bits: Bits) -> Generator[Buckets, None, list[int]]:
         """Noisy numbers of rows: before the first edge, between edges, and after the last.

@@ -19,7 +19,8 @@ from adomnia.privacy.queries import Query
 from adomnia.privacy.scans import Form
 from adomnia.privacy.sensitivity import Sensitivity
 
-Law: TypeAlias = Callable[[Fraction, Fraction, int], Quantiles]  # the choice at a share of so many rows, on a level
+# The choice at a share of so many rows, on a level.
+ChoiceAt: TypeAlias = Callable[[Fraction, Fraction, int], Quantiles]
 
 PARTS = 8  # of a value that divides rows: those that hold it are shared out in eighths
 MOST_ROWS = 2**36  # that a target's offset allows for
@@ -42,7 +43,7 @@ def rate_of(price: Price, rows: Fraction, levels: int) -> Fraction:
     return Quantiles.rate_for(Sensitivity(l1=rows), price / levels)
 
 
-def halve(known: Known, shares: Sequence[Fraction], rows: int, law_at: Law, bits: Bits) -> Flow:
+def halve(known: Known, shares: Sequence[Fraction], rows: int, choice_at: ChoiceAt, bits: Bits) -> Flow:
     """A value for each of increasing shares, of about so many rows.
 
     Rows that hold the value that divides them count in parts: those below its chosen part on one side, those above it
@@ -57,8 +58,8 @@ def halve(known: Known, shares: Sequence[Fraction], rows: int, law_at: Law, bits
         middle = (first + last) // 2
         share = shares[middle]
         inside = Segment(*_bounds(segment), PARTS, divides=last - first > 1)
-        law = law_at((share - left) / (right - left), rows * (right - left), level)
-        (part,) = yield from choose(law, known, inside, bits)
+        choice = choice_at((share - left) / (right - left), rows * (right - left), level)
+        (part,) = yield from choose(choice, known, inside, bits)
         chosen[middle] = part // PARTS
         below = Segment(segment.first, part, segment.start, min(segment.stop, part), PARTS)
         above = Segment(part, segment.last, max(segment.start, part + 1), segment.stop, PARTS)
@@ -71,7 +72,7 @@ def _bounds(segment: Segment) -> tuple[int, int, int, int]:
     return segment.first, segment.last, segment.start, segment.stop
 
 
-def law_of(
+def choice_of(
     values: int, share: Fraction, rows: Fraction | int, rate: Fraction, rounds: RoundNumbers | None = None
 ) -> Quantiles:
     """The choice at a share of about so many rows, counted in parts: what rounding the share leaves is an offset."""
@@ -81,10 +82,10 @@ def law_of(
     return Quantiles((Target(near, Fraction(round((share - near) * rows * PARTS))),), values, rate / PARTS, rounds)
 
 
-def near_shares(known: Known, laws: Iterable[Quantiles]) -> Buckets:
-    """The buckets that a choice by any of these laws may well be drawn from."""
+def near_shares(known: Known, choices: Iterable[Quantiles]) -> Buckets:
+    """The buckets that any of these choices may well be drawn from."""
     whole = Segment.whole(known.values, PARTS)
-    return sorted(set().union(*(Draw(law, known, whole).near() for law in laws)))
+    return sorted(set().union(*(Draw(choice, known, whole).near() for choice in choices)))
 
 
 @final
@@ -114,7 +115,7 @@ class Halving:
 
     def __post_init__(self) -> None:
         check_shares(self.shares, "Halving")
-        _ = self._law(Fraction(1, 2), MOST_ROWS)  # what cannot be drawn is refused here
+        _ = self._choice(Fraction(1, 2), MOST_ROWS)  # what cannot be drawn is refused here
         _ = self._alone
 
     @classmethod
@@ -131,11 +132,11 @@ class Halving:
 
     @property
     def _alone(self) -> Quantiles:
-        """The law of a single share: nothing is divided by what is chosen, so that values need no parts."""
+        """The choice of a single share: nothing is divided by what is chosen, so that values need no parts."""
         return Quantiles((Target(self.shares[0], Fraction(0)),), self.values, self.rate, self.rounds)
 
-    def _law(self, share: Fraction, rows: Fraction | int, _level: int = 0) -> Quantiles:
-        return law_of(self.values, share, rows, self.rate, self.rounds)
+    def _choice(self, share: Fraction, rows: Fraction | int, _level: int = 0) -> Quantiles:
+        return choice_of(self.values, share, rows, self.rate, self.rounds)
 
     def event(self, sensitivity: Sensitivity) -> Price:
         return event_of(self.price, self.rows, sensitivity)
@@ -164,13 +165,13 @@ class Halving:
         """The buckets of a cell that may well be drawn from."""
         if len(self.shares) == 1:
             return Draw(self._alone, known, Segment.whole(self.values)).near()
-        return near_shares(known, (self._law(share, 0) for share in self.shares))
+        return near_shares(known, (self._choice(share, 0) for share in self.shares))
 
     def choose(self, known: Known, bits: Bits) -> Flow:
         """The values of one cell."""
         if len(self.shares) == 1:
             return choose(self._alone, known, Segment.whole(self.values), bits)
-        return halve(known, self.shares, 0, self._law, bits)
+        return halve(known, self.shares, 0, self._choice, bits)
 
 
 def check_shares(shares: Sequence[Fraction], owner: str) -> None:

@@ -52,7 +52,7 @@ class SmoothNoise(ABC):
     `rows` is how many a person has at most, and `cells` how many there are.
     """
 
-    law: ClassVar[str]
+    noise_name: ClassVar[str]
     prices: ClassVar[tuple[PriceKind, ...]]
     reads: ClassVar[Form] = "histogram"
 
@@ -175,7 +175,7 @@ class SmoothCauchy(SmoothNoise):
     """
 
     tag: ClassVar[str] = "SmoothCauchy"
-    law: ClassVar[str] = "Cauchy noise"
+    noise_name: ClassVar[str] = "Cauchy noise"
     prices: ClassVar[tuple[PriceKind, ...]] = (Pure, Concentrated)
 
     @property
@@ -193,7 +193,7 @@ class SmoothStudent(SmoothNoise):
 
     Guarantee   epsilon-differential privacy, pure, for people of up to `rows` rows in all cells together.
     Conditions  the sensitivity is that of counting rows; grid, share and the number of cells are public.
-    Noise       2 S / (sqrt(3) alpha) times a variable of Student's law of 3 degrees of freedom, rounded; S is private.
+    Noise       2 S / (sqrt(3) alpha) times a Student's t variable with 3 degrees of freedom, rounded; S is private.
     Proof       Bun & Steinke 2019; docs/proofs/smooth.md.
 
     >>> SmoothStudent(Fraction(1, 2), 101, 1, 1, Pure(1)).rates.beta
@@ -201,7 +201,7 @@ class SmoothStudent(SmoothNoise):
     """
 
     tag: ClassVar[str] = "SmoothStudent"
-    law: ClassVar[str] = "Student's noise of 3 degrees of freedom"
+    noise_name: ClassVar[str] = "Student's noise of 3 degrees of freedom"
     prices: ClassVar[tuple[PriceKind, ...]] = (Pure, Concentrated)
 
     @property
@@ -227,7 +227,7 @@ class SmoothLaplace(SmoothNoise):
     """
 
     tag: ClassVar[str] = "SmoothLaplace"
-    law: ClassVar[str] = "Laplace noise"
+    noise_name: ClassVar[str] = "Laplace noise"
     prices: ClassVar[tuple[PriceKind, ...]] = (Approximate, Concentrated)
 
     def __post_init__(self) -> None:

@@ -111,7 +111,8 @@ class BadArgument(Refusal):
 class Parameter:
     """One named argument: what kind of value it takes, and what it means. Without a default it must be given.
 
-    `all_columns`: where none are named, all that the rows have are meant.
+    `all_columns`: where none are named, all that the rows have are meant. `formerly` is a name that is refused, with
+    this one as the fix.
     """
 
     name: str
@@ -123,6 +124,7 @@ class Parameter:
     lower: float | None = None
     upper: float | None = None
     all_columns: bool = False
+    formerly: str = ""
 
 
 Arguments: TypeAlias = Mapping[str, Any]  # by their names, all that the signature has; None where nothing was given
@@ -151,6 +153,10 @@ class Method:
     def parameter(self, name: str) -> Parameter | None:
         """The parameter of that name, if there is one."""
         return next((each for each in self.parameters if each.name == name), None)
+
+    def renamed(self, name: str) -> Parameter | None:
+        """The parameter that had that name before, if one had."""
+        return next((each for each in self.parameters if each.formerly and each.formerly == name), None)
 
 
 BY = Parameter("by", "factors", "repeat it for each value of these columns")

@@ -101,7 +101,7 @@ def _size(shape: Shape) -> int:
 
 
 class LogQuadratic:
-    """The law, split as k = block * cell + offset so that one small table serves every scale.
+    """The distribution, split as k = block * cell + offset so that one small table serves every scale.
 
     `cell` is drawn from a table, `offset` uniformly below `block` and accepted with probability
     exp(-offset * (linear + quadratic * (2 * block * cell + offset))); see docs/proofs/sampler.md.
@@ -128,7 +128,7 @@ class LogQuadratic:
         return self._fill(count, signed)
 
     def magnitudes(self, count: int, bits: Bits) -> Integers:
-        """`count` independent draws of the law restricted to k >= 0."""
+        """`count` independent draws of the distribution restricted to k >= 0."""
 
         def unsigned(size: int) -> Integers:
             _, magnitudes, accepted = self._proposals(size, bits)
@@ -191,7 +191,7 @@ class LogQuadratic:
 
 @lru_cache(maxsize=256)
 def log_quadratic(linear: Fraction, quadratic: Fraction) -> LogQuadratic:
-    """The law's sampler; its table depends on public numbers only and is kept for the next question."""
+    """The sampler of the distribution; its table depends on public numbers only and is kept for the next question."""
     return LogQuadratic(linear, quadratic)
 
 

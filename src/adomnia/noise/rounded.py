@@ -30,7 +30,7 @@ def round_cauchy(scale: Fraction, bits: Bits) -> int:
 def round_student(scale: Fraction, bits: Bits) -> int:
     """Draw floor(scale * Z + 1/2), Z of a density proportional to (1 + z**2 / 4)**-2: x / v of a point of an ellipse.
 
-    That is Student's law of three degrees of freedom, times 2 / sqrt(3): its log-density has slopes of at most 1.
+    That is Student's t with three degrees of freedom, times 2 / sqrt(3): its log-density has slopes of at most 1.
     """
     return _draw_ratio(scale, lambda x, v, one: x * x <= 4 * v * (one - v), bits)
 

@@ -1,4 +1,4 @@
-"""Cumulative tables of the laws exp(-(linear k + quadratic k**2)), k >= 0: integers that enclose the truth."""
+"""Cumulative tables of the distributions exp(-(linear k + quadratic k**2)), k >= 0: integers that enclose the truth."""
 
 from bisect import bisect_right
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class Boundaries:
 
 @lru_cache(maxsize=64)
 def boundaries(linear: Fraction, quadratic: Fraction, precision: int) -> Boundaries:
-    """Enclosures of the cumulative law; the unresolved tail has a mass below 2**-precision."""
+    """Enclosures of the cumulative distribution; the unresolved tail has a mass below 2**-precision."""
     lower_weights, upper_weights, upper_tail = enclosed_weights(linear, quadratic, precision)
     lower_heads, upper_heads = list(accumulate(lower_weights)), list(accumulate(upper_weights))
     lower_all, upper_all = lower_heads[-1], upper_heads[-1] + upper_tail
@@ -74,12 +74,12 @@ def enclosed_weights(linear: Fraction, quadratic: Fraction, precision: int) -> t
 
 
 class CumulativeTable:
-    """Draws cells of one law from the first bits of a uniform number, and from more bits where those do not decide."""
+    """Draws cells of a distribution from the first bits of a uniform number, or from more where those leave it open."""
 
     def __init__(self, linear: Fraction, quadratic: Fraction, first_bits: int) -> None:
         if not 1 <= first_bits <= _MOST_FIRST_BITS:
             raise ValueError(f"CumulativeTable first_bits must be between 1 and {_MOST_FIRST_BITS}, got {first_bits}.")
-        self._law = (linear, quadratic)
+        self._coefficients = (linear, quadratic)
         self._first_bits = first_bits
         first = boundaries(linear, quadratic, first_bits)
         self._lower = np.array(first.lower, dtype=np.int64)
@@ -101,7 +101,7 @@ class CumulativeTable:
         """Draw more bits of a uniform number until they decide its cell."""
         for _ in range(MOST_REFINEMENTS):
             uniform = uniform.refine(bits)
-            cell = boundaries(*self._law, uniform.length).cell(uniform.value)
+            cell = boundaries(*self._coefficients, uniform.length).cell(uniform.value)
             if cell is not None:
                 return cell
         raise Failure()

@@ -6,29 +6,12 @@ from fractions import Fraction
 from math import prod
 
 from adomnia.plans.formulas import DATE, Formula, Grouping, Keyed, Order, Term, WindowFunction
-from adomnia.plans.plan import Choice, Output, Plan, RowFilter, RowLimit
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Column, Expression, Literal, columns_of, conjuncts, quote_name
 from adomnia.privacy.keys import Bucket, Key, Label, Names
 from adomnia.privacy.kinds import Boolean
 from adomnia.privacy.queries import Aggregate, Query
-from adomnia.privacy.relations import (
-    Join,
-    Lookup,
-    Named,
-    OwnValue,
-    PerBlock,
-    PerPerson,
-    Private,
-    Public,
-    PublicGroups,
-    PublicValue,
-    Relation,
-    Select,
-    Selected,
-    Union,
-    Where,
-)
+from adomnia.privacy.relations import OwnValue, PublicValue, Relation, Where
 from adomnia.privacy.scans import (
     DistinctValues,
     Histogram,
@@ -65,39 +48,9 @@ _INFIX = ("+", "-", "*", "/", "=", "<>", "<", "<=", ">", ">=", "and", "or")
 _CONSTANTS = ("TRUE", "FALSE", "NULL")  # a column may be called that, and must not read like it
 
 
-def describe_plan(plan: Plan) -> str:
-    """The whole plan.
-
-    Keys stand in brackets; a clamped expression is followed by its bounds and step.
-    """
-    keys = f" BY {', '.join(map(describe_key, plan.keys))}" if plan.keys else ""
-    sets = f" IN SETS {', '.join(map(describe_set, plan.sets))}" if plan.sets else ""
-    rows = plan.relation
-    outputs = ", ".join(_output(output, rows) for output in plan.outputs)
-    having = f" HAVING {describe_term(plan.having, rows)}" if plan.having is not None else ""
-    inner = "".join(_choice(choice, rows) for choice in plan.inner)
-    cut = _cut(RowLimit(plan.order, plan.limit, plan.offset), rows)
-    return f"{describe_relation(rows)}{keys}{sets}: {outputs}{inner}{having}{cut}"
-
-
 def describe_set(keys: tuple[Key, ...]) -> str:
     """The keys of one grouping among several."""
     return f"({', '.join(map(_key_name, keys))})"
-
-
-def _choice(choice: Choice, rows: Relation) -> str:
-    match choice:
-        case RowFilter(condition=condition):
-            return f" THEN WHERE {describe_term(condition, rows)}"
-        case RowLimit():
-            return f" THEN{_cut(choice, rows)}"
-    return f" THEN ONCE BY {describe_set(choice.keys)}"
-
-
-def _cut(cut: RowLimit, rows: Relation) -> str:
-    order = f" ORDER BY {', '.join(_order(order, rows) for order in cut.order)}" if cut.order else ""
-    limit = f" LIMIT {cut.limit}" if cut.limit is not None else ""
-    return order + limit + (f" OFFSET {cut.offset}" if cut.offset else "")
 
 
 def describe_key(key: Key) -> str:
@@ -246,48 +199,6 @@ def _filter_in_words(query: Query, rows: Relation | None, words: str) -> str:
     return words.format(" AND ".join(describe(c) for c in conjuncts(query.relation.condition) if c not in common))
 
 
-def describe_relation(relation: Relation) -> str:  # noqa: C901, PLR0911 - one line for each node
-    """The tables, how many rows of a person count, and the conditions."""
-    match relation:
-        case Private(name=name, rows_per_person=rows):
-            return f"{name}[{rows}]"
-        case Public(name=name):
-            return f"{name}[public]"
-        case Where():
-            return f"{describe_relation(relation.source)} WHERE {describe(relation.condition)}"
-        case Named(source=source, name=name):
-            return f"({describe_relation(source)}) AS {name}"
-        case Join() | Lookup():
-            return _join(relation)
-        case Select():
-            return f"[{', '.join(map(_selected, relation.outputs))}] FROM ({describe_relation(relation.source)})"
-        case Union(parts=parts):
-            return " UNION ALL ".join(f"({describe_relation(part)})" for part in parts)
-        case PerBlock(blocks=blocks, outputs=values):
-            return f"PER BLOCK OF {blocks.count} {_groups(relation, (), values)}"
-        case PublicGroups(keys=keys, outputs=outputs):
-            return f"PUBLIC GROUPS {_groups(relation, keys, outputs)}"
-        case PerPerson(keys=keys, outputs=values):
-            return f"PER PERSON {_groups(relation, keys, values)}"
-    raise TypeError(f"describe_relation relation must be known, got {type(relation).__name__}.")
-
-
-def _groups(groups: Relation, keys: tuple[Selected, ...], outputs: tuple[OwnValue | PublicValue, ...]) -> str:
-    made = [*map(_selected, keys), *(f"{each.name} = {describe_value(each)}" for each in outputs)]
-    return f"[{', '.join(made)}] FROM ({describe_relation(*groups.sources)})"
-
-
-def _join(join: Join | Lookup) -> str:
-    conditions = ["person"] * bool(join.right.rows_per_person) + [describe(condition) for condition in join.on]
-    kind = "LOOKUP" if isinstance(join, Lookup) else "LEFT JOIN" if join.outer else "JOIN"
-    left, right = describe_relation(join.left), describe_relation(join.right)
-    return f"{left} {kind} {right} ON {' AND '.join(conditions) or 'TRUE'}"
-
-
-def _selected(output: Selected) -> str:
-    return f"{output.name} = {describe(output.value)}"
-
-
 def describe_value(value: OwnValue | PublicValue) -> str:
     """An aggregate of one person's rows, and what it is clamped to; or one of public rows."""
     if isinstance(value, PublicValue):
@@ -382,12 +293,6 @@ def _constant(value: Fraction | str | bool | date | datetime | None) -> str:
 
 def _number(value: Fraction) -> str:
     return str(value.numerator) if value.denominator == 1 else repr(float(value))
-
-
-def _output(output: Output, rows: Relation) -> str:
-    if isinstance(output.source, Key):
-        return f"{output.name} = [{_key_name(output.source)}]"
-    return f"{output.name} = {describe_term(output.source, rows)}"
 
 
 def _key_name(key: Key) -> str:

@@ -1,12 +1,12 @@
 """Intervals of formulas.
 
 Where a formula is a sum of noisy integers times constants, or a quotient of two such integers, its interval follows
-from the law of their noise together. Where it is another smooth function of noisy sums, so it does to first order, with
-the slopes that the function has at the ends of the interval; where noise may reach a zero of what is divided by, or an
-extreme, that is given up for a box. Any other formula is made of such pieces, and its interval is a box: each piece is
-within its own interval, all of them at once, and the least and the greatest value that the formula then takes are the
-ends. The confidence that is left open is divided evenly over the pieces (Bonferroni), so it does not matter whether
-they share noise.
+from the distribution of their noise together. Where it is another smooth function of noisy sums, so it does to first
+order, with the slopes that the function has at the ends of the interval; where noise may reach a zero of what is
+divided by, or an extreme, that is given up for a box. Any other formula is made of such pieces, and its interval is a
+box: each piece is within its own interval, all of them at once, and the least and the greatest value that the formula
+then takes are the ends. The confidence that is left open is divided evenly over the pieces (Bonferroni), so it does not
+matter whether they share noise.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
@@ -58,7 +58,8 @@ def estimate_term(source: Term, estimates: Mapping[Any, Estimate]) -> Estimate:
         return around(values, (lower, upper))
 
     joint = bool(pieces) and pieces[0][0] is source  # one piece, then
-    method = "computed from noisy values, " + ("by the law of their noise" if joint else "each within its interval")
+    how = "by the distribution of their noise" if joint else "each within its interval"
+    method = f"computed from noisy values, {how}"
     about = join_about(estimates[leaf] for leaf in leaves_of(source))
     return Estimate(values, interval, method, _is_whole(source, estimates), about=about)
 

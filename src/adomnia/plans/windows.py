@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from adomnia.plans.plan import Plan
 
-_LAW = "of rows of the answer, by the law of their noise"
+_METHOD = "of rows of the answer, by the distribution of their noise"
 _BOXED = "of rows of the answer, each within its interval"
 _CUT = "of rows that LIMIT chose by noisy values: nothing is known of others"
 RANKS = ("row_number", "rank", "dense_rank")
@@ -53,7 +53,7 @@ def _estimate(over: WindowFunction, cells: Cells) -> Estimate:
     there[rows.cells] = True
     groups = np.unique(cells.groups(over.keys), return_inverse=True)[1].reshape(-1)
     if not rows.by_noise and over.function in ("sum", "avg"):
-        found = _by_law(over, cells, Membership(groups, there, there))
+        found = _by_distribution(over, cells, Membership(groups, there, there))
         if found is not None:
             return found
     values = _values(over, cells, Membership(groups, there, there), rows).reshape(cells.shape)
@@ -166,7 +166,7 @@ _FUNCTIONS: dict[str, Callable[[Membership, Floats, Floats], Bounds]] = {
 }
 
 
-def _by_law(over: WindowFunction, cells: Cells, members: Membership) -> Estimate | None:
+def _by_distribution(over: WindowFunction, cells: Cells, members: Membership) -> Estimate | None:
     """A total of noisy integers times constants, or their mean where as many rows are in every group."""
     line = find_line(over.terms[0], cells)
     numbers = members.add(np.ones(cells.size), members.sure)
@@ -183,7 +183,7 @@ def _by_law(over: WindowFunction, cells: Cells, members: Membership) -> Estimate
         for measured, share in line.parts.values()
         for piece in _pieces(measured, cells, members.sure, chain, over.stage)
     )
-    found = linear(parts, f"{over.function} {_LAW}", added)
+    found = linear(parts, f"{over.function} {_METHOD}", added)
     values = _values(over, cells, members, cells.rows_at(over.stage)).reshape(cells.shape)
     return replace(
         with_values(found, values), unsigned=line.parts.keys() <= line.unsigned, whole=_is_whole(over, cells)

@@ -126,7 +126,7 @@ def noise_in_words(line: Measurement) -> str:
             return f"values chosen by rank, off by a scale of {show_up(1 / rate)} rows"
         case Exponential(rate=rate):
             return f"one chosen by its score, off by a scale of {show_up(1 / rate)}"
-    return f"{line.noise.law}, {_NOT_TOLD}" if isinstance(line.noise, SmoothNoise) else type(line.noise).__name__
+    return f"{line.noise.noise_name}, {_NOT_TOLD}" if isinstance(line.noise, SmoothNoise) else type(line.noise).__name__
 
 
 def error_in_words(output: Expected, within: str = "at most") -> str:

@@ -27,7 +27,7 @@ from adomnia.work import spend
 
 _STEPS_OF_A_QUERY = 10
 _STEPS_OF_AN_INTERVAL = 40  # for each query that it follows from
-_TIMES_OF_A_SUM = 3  # as many steps: the law of a sum of many noises is found by search
+_TIMES_OF_A_SUM = 3  # as many steps: the distribution of a sum of many noises is found by search
 
 
 class Simulated:

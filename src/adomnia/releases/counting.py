@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from adomnia.statistics.contract import Bounds, Floats, Result, Statistic
     from adomnia.statistics.products import LinearRelease, Product, WeightedRelease
 
-_METHOD = "from a release, by the law of its noise"
-_ADDABLE = (Count, Sum)
+_METHOD = "from a release, by the distribution of its noise"
 _CELLS_A_STEP = 1000
 _MOST_NAMED = 8
 _SAME = 1e-9  # of weights that were computed in doubles

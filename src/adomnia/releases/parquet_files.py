@@ -21,7 +21,7 @@ _MOST_COLUMNS = 1_000
 _MOST_ROWS = 2**27
 _THRIFT_BYTES = 2**24  # of what a file says about itself
 _VALUE = "value"
-FAULTS = (pa.ArrowException, OSError, ValueError, TypeError, KeyError, OverflowError, MemoryError)
+FAULTS = (pa.ArrowException, OSError, ValueError, TypeError, AttributeError, LookupError, ArithmeticError, MemoryError)
 _PLAIN: tuple[Callable[[pa.DataType], bool], ...] = (
     types.is_string,
     types.is_boolean,

@@ -17,6 +17,7 @@ from adomnia.messages.notes import Note
 from adomnia.releases.arrays import Unpacker
 from adomnia.releases.facts import ReleaseFacts
 from adomnia.releases.folder import SUMMARY, read_folder, read_summary, write_folder
+from adomnia.releases.parquet_files import FAULTS
 from adomnia.releases.product_form import read_attributes
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ class ReleaseStore:
             return None
         try:
             return self._read_entry(place)
-        except (Refusal, OSError, ValueError, KeyError, TypeError) as fault:
+        except (Refusal, *FAULTS) as fault:
             _log.warning("Release %s is not whole: %s", name, fault)
             return None
 

@@ -1,4 +1,4 @@
-"""Terms of an answer that follow from the counts of a release together: their noise is shared, and its law is known."""
+"""Terms of an answer that follow from the counts of a release together: they share noise of a known distribution."""
 
 from __future__ import annotations
 

@@ -187,7 +187,7 @@ def cut_into_blocks(frame: pa.Table, person: str | None, blocks: int, bits: Bits
 
     plain = _forget_others(frame)
     persons = np.arange(len(plain)) if person is None else _number_persons(plain.column(person).to_pylist())
-    # Independent draws: those of all others have the same law, whoever comes or goes.
+    # Independent draws: those of all others have the same distribution, whoever comes or goes.
     drawn = (bits.words(int(persons.max(initial=-1)) + 1) % np.uint64(blocks)).astype(np.int64)
     placed = np.where(persons < 0, blocks, np.append(drawn, blocks)[persons])
     order = np.argsort(placed, kind="stable")

@@ -82,6 +82,9 @@ def _define(method: Method) -> Callable[..., Answer]:
         for name in named:
             if name in arguments:
                 raise TypeError(f"{method.name}() got {name} twice.")
+            if now := method.renamed(name):
+                fix = f"write {now.name}="
+                raise Refusal(f"{method.name}({name}=)", "has another name", fix, code="renamed_option")
             if name not in names and name not in SqlOptions.__annotations__:
                 close = get_close_matches(name, [*names, *SqlOptions.__annotations__], n=1)
                 takes = write("it takes {names}, and what {sql()} takes", names=", ".join(names))

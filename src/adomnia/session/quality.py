@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from adomnia.statistics.products import Product
 
 _COUNT = "count"
-_STEP = 0.5  # by which intervals of whole counts are longer than their law says
+_STEP = 0.5  # by which intervals of whole counts are longer than those of their distribution
 _VARIATION = NoteTemplate(
     "total_variation",
     "{paid}The total variation of each is between at least and at most in {times:g} of 100 such reports. Noise makes "
@@ -156,7 +156,7 @@ def _covers(product: Product, columns: tuple[int, ...]) -> bool:
 
 @dataclass(frozen=True)
 class CellNoise:
-    """Independent noise of one law on each of so many cells."""
+    """Independent noise of one distribution on each of so many cells."""
 
     deviation: float
     tails: Tails
@@ -224,7 +224,7 @@ def compare_table(
 
 
 def _read_noise(answer: Answer, noisy: np.ndarray, confidence: float) -> CellNoise:
-    """The law of the noise in a cell, from how far its interval reaches; ends at 0 reach further."""
+    """The distribution of the noise in a cell, from how far its interval reaches; ends at 0 reach further."""
     tails = "gaussian" if answer.cost is not None and loss(answer.cost).epsilon is None else "laplace"
     ends = answer.interval(_COUNT, confidence)[-len(noisy) :]
     reach = min(upper - value for (_, upper), value in zip(ends, noisy.tolist(), strict=True))

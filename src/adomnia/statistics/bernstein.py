@@ -80,7 +80,7 @@ class BernsteinSums:
 
     @property
     def noises(self) -> Mapping[str, Noise]:
-        """The law of each entry's noise."""
+        """The distribution of each entry's noise."""
         return dict.fromkeys(map(_name, self._places), self.measured.noise)
 
     def count_parts(self, *, all_rows: bool) -> Parts:

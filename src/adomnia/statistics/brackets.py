@@ -1,4 +1,4 @@
-"""Where a quantile is, from noisy numbers of rows between cuts: only ranks and the law of the noise are used.
+"""Where a quantile is, from noisy numbers of rows between cuts: only ranks and the distribution of the noise are used.
 
 T(e) = rows below the edge e - share * rows is at most 0 where e is at or below a quantile and at least 0 above it. Its
 noise is a weighted sum of independent ones. Edges are tested from the outside in: docs/proofs/brackets.md, 2.
@@ -57,8 +57,8 @@ class Bracket:
         else:
             below, rows = np.cumsum(counts[:many]), float(counts[: many + 1].sum())
             excess = below - share * rows
-        law = mechanism.counting_of(numbers), mechanism.own_scale_of(numbers)
-        return cls(mechanism, *law, share, low, value, high, edges, excess[:many], rows)
+        found = mechanism.counting_of(numbers), mechanism.own_scale_of(numbers)
+        return cls(mechanism, *found, share, low, value, high, edges, excess[:many], rows)
 
     @property
     def _counting(self) -> Noise:

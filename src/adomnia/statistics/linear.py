@@ -1,4 +1,4 @@
-"""Noisy integers times constants, added up: the value, and an interval by the law of the noise together."""
+"""Noisy integers times constants, added up: the value, and an interval by the distribution of the noise together."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass

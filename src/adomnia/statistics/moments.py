@@ -62,7 +62,7 @@ class NoisyMoments(Protocol):
 
     @property
     def noises(self) -> Mapping[str, Noise]:
-        """The law of each measurement's noise."""
+        """The distribution of each measurement's noise."""
         ...
 
     def rows(self, less: int = 0) -> Noisy:
@@ -101,7 +101,7 @@ class Moments:
 
     @property
     def noises(self) -> Mapping[str, Noise]:
-        """The law of each measurement's noise."""
+        """The distribution of each measurement's noise."""
         return {name: answer.noise for name, answer in self.answers.items()}
 
     def rows(self, less: int = 0) -> Noisy:

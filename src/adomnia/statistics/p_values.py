@@ -6,7 +6,7 @@ from typing import Self
 
 from adomnia.statistics.contract import Fact
 
-LEAST = 1e-4  # what the laws of noisy statistics are trusted to, and 9,999 simulations can tell
+LEAST = 1e-4  # what the distributions of noisy statistics are trusted to, and 9,999 simulations can tell
 EXPLAINED = "< 0.0001 is a bound"
 
 

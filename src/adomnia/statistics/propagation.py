@@ -1,9 +1,9 @@
 """How far noise carries what is computed from noisy sums: docs/proofs/formulas.md.
 
 The sums T are exact, t = T + noise are seen, and f(T) is asked for. If f were linear with slopes w, then f(t) - f(T)
-would be w times noise, of which the law is known. It is not, so the slopes are taken where an interval ends: at the
-point nearest to t, in units of the noise, of those where f has the value of that end. For a ratio these are the ends of
-Fieller's interval, and for a rising function of a ratio that function of them.
+would be w times noise, of which the distribution is known. It is not, so the slopes are taken where an interval ends:
+at the point nearest to t, in units of the noise, of those where f has the value of that end. For a ratio these are the
+ends of Fieller's interval, and for a rising function of a ratio that function of them.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

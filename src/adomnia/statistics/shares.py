@@ -1,4 +1,4 @@
-"""The interval of a share A / (A + B), where both are noisy sums that are not negative, by the law of their noise."""
+"""The interval of a share A / (A + B) of noisy sums that are not negative, by the distribution of their noise."""
 
 import numpy as np
 

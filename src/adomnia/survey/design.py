@@ -1,6 +1,6 @@
-"""What every design of randomized response has in common: its law, its cost, and the estimator that undoes it.
+"""What every design of randomized response has in common: its distribution, its cost, and the estimator that undoes it.
 
-A report *supports* some of the answers. Which law the support of an answer has is all that an estimate needs:
+A report *supports* some of the answers. The distribution of that support is all that an estimate needs:
 docs/proofs/local.md.
 """
 
@@ -51,7 +51,7 @@ class ResponseDesign(ABC):
 
     @abstractmethod
     def draw(self, answer: int, bits: Bits) -> Report:
-        """Draw a report of that very law."""
+        """Draw a report of exactly that distribution."""
 
     @abstractmethod
     def reports(self) -> Iterator[Report]:
@@ -86,7 +86,7 @@ class ResponseDesign(ABC):
     @classmethod
     @abstractmethod
     def for_epsilon(cls, categories: int, epsilon: Number) -> Self:
-        """The design whose exact law costs at most this epsilon, and hardly less."""
+        """The design whose exact distribution costs at most this epsilon, and hardly less."""
 
     @classmethod
     def candidates(cls, categories: int, epsilon: Number) -> list[Self]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # About those who answered, or about the population that they are an independent sample of.
 Inference: TypeAlias = Literal["data", "population"]
 _INFERENCES = ("data", "population")
-_WIDE = 400.0  # a variance beyond which the normal law is within 0.2% of both tails
+_WIDE = 400.0  # a variance beyond which the normal distribution is within 0.2% of both tails
 _REACH = 9.0  # deviations: what lies beyond has probability below 1e-18
 _HALVINGS = 50
 
@@ -74,7 +74,7 @@ class Estimates:
 
     people: int
     supported: tuple[int, ...]
-    laws: tuple[Support, ...]
+    supports: tuple[Support, ...]
 
     def __post_init__(self) -> None:
         if self.people < 1:
@@ -83,8 +83,8 @@ class Estimates:
     @property
     def counts(self) -> tuple[Fraction, ...]:
         """Unbiased numbers of people; they may be below 0, and need not add up."""
-        pairs = zip(self.laws, self.supported, strict=True)
-        return tuple(law.count(supported, self.people) for law, supported in pairs)
+        pairs = zip(self.supports, self.supported, strict=True)
+        return tuple(support.count(supported, self.people) for support, supported in pairs)
 
     @property
     def shares(self) -> tuple[Fraction, ...]:
@@ -95,12 +95,12 @@ class Estimates:
         """Of the shares, at their estimates, which are moved to the nearest share there can be."""
         check_inference(inference)
         found = []
-        for law, share in zip(self.laws, self.shares, strict=True):
+        for support, share in zip(self.supports, self.shares, strict=True):
             likely = min(max(share, Fraction(0)), Fraction(1))
             if inference == "data":
-                variance = law.variance_in_data(likely * self.people, self.people)
+                variance = support.variance_in_data(likely * self.people, self.people)
             else:
-                variance = law.variance_in_population(likely, self.people)
+                variance = support.variance_in_population(likely, self.people)
             found.append(variance / self.people**2)
         return tuple(found)
 
@@ -116,9 +116,9 @@ class Estimates:
             raise ValueError(f"Estimates confidence must be > 0 and < 1, got {confidence}.")
         alpha = find_alpha(confidence, self._statements if simultaneous else 1, "any")
         find = find_data_bounds if inference == "data" else find_population_bounds
-        pairs = zip(self.laws, self.supported, strict=True)
+        pairs = zip(self.supports, self.supported, strict=True)
         return tuple(
-            find(supported, self.people, (float(law.kept), float(law.raised)), alpha) for law, supported in pairs
+            find(supported, self.people, (float(each.kept), float(each.raised)), alpha) for each, supported in pairs
         )
 
     def project(self) -> tuple[float, ...]:
@@ -128,9 +128,10 @@ class Estimates:
     @property
     def _statements(self) -> int:
         """Of two answers, each report supports just one in most designs: both intervals then say the same."""
-        if len(self.laws) == 2 and self.laws[0].kept + self.laws[1].raised == 1 and sum(self.supported) == self.people:
+        supports, all_support_one = self.supports, sum(self.supported) == self.people
+        if len(supports) == 2 and supports[0].kept + supports[1].raised == 1 and all_support_one:
             return 1
-        return len(self.laws)
+        return len(self.supports)
 
 
 def check_inference(inference: str) -> None:
@@ -139,15 +140,17 @@ def check_inference(inference: str) -> None:
         raise ValueError(f"inference must be 'data' or 'population', got {inference!r}.")
 
 
-def find_population_bounds(supported: int, people: int, law: tuple[float, float], alpha: float) -> tuple[float, float]:
+def find_population_bounds(
+    supported: int, people: int, chances: tuple[float, float], alpha: float
+) -> tuple[float, float]:
     """The shares of a population under which so many supporting reports are not too rare.
 
     >>> low, high = find_population_bounds(300, 1000, (0.75, 0.25), 0.05)
     >>> round(low, 3), round(high, 3)
     (0.044, 0.158)
     """
-    kept, raised = law
-    few, many = _nearest_counts(supported, people, law)
+    kept, raised = chances
+    few, many = _nearest_counts(supported, people, chances)
 
     def below(share: float) -> float:
         return _mid_below(many, people, raised + share * (kept - raised))
@@ -158,33 +161,33 @@ def find_population_bounds(supported: int, people: int, law: tuple[float, float]
     return 1 - _halve(lambda rest: above(1 - rest), alpha / 2), _halve(below, alpha / 2)
 
 
-def find_data_bounds(supported: int, people: int, law: tuple[float, float], alpha: float) -> tuple[float, float]:
+def find_data_bounds(supported: int, people: int, chances: tuple[float, float], alpha: float) -> tuple[float, float]:
     """The shares of these very people under which so many supporting reports are not too rare."""
-    few, many = _nearest_counts(supported, people, law)
-    tail = _wide_tail if _is_wide(people, law) else _exact_tail
+    few, many = _nearest_counts(supported, people, chances)
+    tail = _wide_tail if _is_wide(people, chances) else _exact_tail
 
     def below(count: int) -> bool:
-        return tail(many, count, people, law) > alpha / 2
+        return tail(many, count, people, chances) > alpha / 2
 
     def above(count: int) -> bool:
-        return 1 - tail(few, count, people, law) > alpha / 2
+        return 1 - tail(few, count, people, chances) > alpha / 2
 
     most = _last_true(below, people)
     least = people - _last_true(lambda rest: above(people - rest), people)
     return least / people, most / people
 
 
-def _nearest_counts(supported: int, people: int, law: tuple[float, float]) -> tuple[int, int]:
+def _nearest_counts(supported: int, people: int, chances: tuple[float, float]) -> tuple[int, int]:
     """The count, moved to where some share would put its mean: fewer supports than nobody causes say "nobody".
 
     For the lower bound and for the upper one. Bounds only move outwards by it, and no interval is ever empty.
     """
-    kept, raised = law
+    kept, raised = chances
     return min(supported, floor(people * kept)), max(supported, ceil(people * raised))
 
 
 def _mid_below(count: int, people: int, probability: float) -> float:
-    """P[X < count] + P[X = count] / 2 of a binomial law."""
+    """P[X < count] + P[X = count] / 2 of a binomial distribution."""
     from scipy.special import bdtr
 
     under = float(bdtr(count - 1, people, probability)) if count else 0.0
@@ -211,25 +214,25 @@ def _last_true(holds: Callable[[int], bool], most: int) -> int:
     return low
 
 
-def _is_wide(people: int, law: tuple[float, float]) -> bool:
-    return people * min(each * (1 - each) for each in law) > _WIDE
+def _is_wide(people: int, chances: tuple[float, float]) -> bool:
+    return people * min(each * (1 - each) for each in chances) > _WIDE
 
 
-def _wide_tail(supported: int, count: int, people: int, law: tuple[float, float]) -> float:
-    """P[sum of both < supported], ties halved, by the normal law."""
+def _wide_tail(supported: int, count: int, people: int, chances: tuple[float, float]) -> float:
+    """P[sum of both < supported], ties halved, by the normal distribution."""
     from scipy.special import ndtr
 
-    kept, raised = law
+    kept, raised = chances
     mean = count * kept + (people - count) * raised
     variance = count * kept * (1 - kept) + (people - count) * raised * (1 - raised)
     return float(ndtr((supported - mean) / sqrt(variance)))
 
 
-def _exact_tail(supported: int, count: int, people: int, law: tuple[float, float]) -> float:
+def _exact_tail(supported: int, count: int, people: int, chances: tuple[float, float]) -> float:
     """P[sum of both < supported], ties halved: over how many of the `count` people support their own answer."""
     from scipy.special import bdtr
 
-    kept, raised = law
+    kept, raised = chances
     own, masses = _binomial(count, kept)
     others = people - count
     left = supported - own
@@ -239,7 +242,7 @@ def _exact_tail(supported: int, count: int, people: int, law: tuple[float, float
 
 
 def _binomial(number: int, probability: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Where a binomial law has its mass, and how much."""
+    """Where a binomial distribution has its mass, and how much."""
     from scipy.special import gammaln, xlog1py, xlogy
 
     reach = _REACH * (1 + sqrt(number * probability * (1 - probability)))

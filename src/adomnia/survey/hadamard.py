@@ -84,7 +84,7 @@ class HadamardResponse(ResponseDesign):
     def supports(self, report: Report, answer: int) -> bool:
         return (report[0] & (answer + 1)).bit_count() % 2 == 0
 
-    def support_of(self, answer: int) -> Support:  # noqa: ARG002 - all answers have one law
+    def support_of(self, answer: int) -> Support:  # noqa: ARG002 - all answers have one distribution
         return Support(self.odds / (1 + self.odds), Fraction(1, 2))
 
     def explain(self, answers: Sequence[str]) -> str:  # noqa: ARG002 - they are all alike

@@ -77,7 +77,7 @@ class KaryResponse(ResponseDesign):
     def supports(self, report: Report, answer: int) -> bool:
         return report == (answer,)
 
-    def support_of(self, answer: int) -> Support:  # noqa: ARG002 - all answers have one law
+    def support_of(self, answer: int) -> Support:  # noqa: ARG002 - all answers have one distribution
         raised = 1 / (self.odds + self.number - 1)
         return Support(self.odds * raised, raised)
 

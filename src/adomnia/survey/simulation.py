@@ -59,22 +59,22 @@ def simulate(
     _check(design, shares, people, repeats)
     wanted = people * np.array(shares, dtype=np.float64) / sum(shares)
     counts = tuple(round_remainders(wanted, np.array(people)).tolist())
-    laws = tuple(map(design.support_of, range(design.categories)))
+    supports = tuple(map(design.support_of, range(design.categories)))
     generator = follow([np.array([people, repeats, *counts])], f"survey {design.name} {design.parameters()}")
     drawn = np.stack(
         [
-            generator.binomial(count, float(law.kept), repeats)
-            + generator.binomial(people - count, float(law.raised), repeats)
-            for count, law in zip(counts, laws, strict=True)
+            generator.binomial(count, float(support.kept), repeats)
+            + generator.binomial(people - count, float(support.raised), repeats)
+            for count, support in zip(counts, supports, strict=True)
         ]
     )
-    contrasts = np.array([float(law.contrast) for law in laws])[:, None]
-    raised = np.array([people * float(law.raised) for law in laws])[:, None]
+    contrasts = np.array([float(support.contrast) for support in supports])[:, None]
+    raised = np.array([people * float(support.raised) for support in supports])[:, None]
     errors = np.sqrt(np.mean(np.square((drawn - raised) / contrasts - np.array(counts)[:, None]), axis=1))
-    expected = [sqrt(law.variance_in_data(count, people)) for law, count in zip(laws, counts, strict=True)]
+    expected = [sqrt(support.variance_in_data(count, people)) for support, count in zip(supports, counts, strict=True)]
     held = np.zeros(design.categories)
     for supported in drawn.T[:_CHECKED]:
-        found = Estimates(people, tuple(map(int, supported)), laws).intervals(confidence)
+        found = Estimates(people, tuple(map(int, supported)), supports).intervals(confidence)
         held += [low <= count / people <= high for (low, high), count in zip(found, counts, strict=True)]
     covered = held / min(repeats, _CHECKED)
     return Simulation(

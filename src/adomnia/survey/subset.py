@@ -87,7 +87,7 @@ class SubsetSelection(ResponseDesign):
     def supports(self, report: Report, answer: int) -> bool:
         return answer in report
 
-    def support_of(self, answer: int) -> Support:  # noqa: ARG002 - all answers have one law
+    def support_of(self, answer: int) -> Support:  # noqa: ARG002 - all answers have one distribution
         kept = self.odds * self.size / (self.odds * self.size + self.number - self.size)
         return Support(kept, (self.size - kept) / (self.number - 1))
 
@@ -125,8 +125,8 @@ class SubsetSelection(ResponseDesign):
 
 def _total_variance(design: SubsetSelection) -> Fraction:
     """Of all counts together, for one person: the same whatever is true."""
-    law = design.support_of(0)
-    return law.variance_in_data(1, 1) + (design.number - 1) * law.variance_in_data(0, 1)
+    support = design.support_of(0)
+    return support.variance_in_data(1, 1) + (design.number - 1) * support.variance_in_data(0, 1)
 
 
 def _is_set_below(number: int, report: Report) -> bool:

@@ -63,7 +63,7 @@ class Warner(ResponseDesign):
     def supports(self, report: Report, answer: int) -> bool:
         return report == (answer,)
 
-    def support_of(self, answer: int) -> Support:  # noqa: ARG002 - both answers have one law
+    def support_of(self, answer: int) -> Support:  # noqa: ARG002 - both answers have one distribution
         return Support(self.truth, 1 - self.truth)
 
     def explain(self, answers: Sequence[str]) -> str:

@@ -69,9 +69,9 @@ class TargetReply(Reply):
 
 
 class NoiseReply(Reply):
-    """The law of the noise, with the parameters that it has."""
+    """The mechanism that adds the noise, or chooses, and its parameters."""
 
-    law: Literal[  # type: ignore[valid-type]  # those of the registry first
+    mechanism: Literal[  # type: ignore[valid-type]  # those of the registry first
         *NOISES,
         "exponential",
         "ranks",
@@ -116,7 +116,7 @@ class MeasurementReply(Reply):
     def _tell(cls, told: Measurement | dict[str, Any]) -> dict[str, Any]:
         if isinstance(told, dict):
             return told
-        return {**vars(told), "noise": {**_law(told.noise), "says": noise_in_words(told)}}
+        return {**vars(told), "noise": {**_describe_noise(told.noise), "says": noise_in_words(told)}}
 
 
 class SearchReply(Reply):
@@ -184,35 +184,35 @@ def _measurement(told: MeasurementReply) -> Measurement:
     return Measurement(told.what, told.cells, moved, told.why, noise, price, told.bounds, told.sums)
 
 
-def _law(noise: Numeric) -> dict[str, Any]:
-    law = next((law for law, kind in NOISES.items() if type(noise) is kind), None)
-    if law is not None:
-        return {"law": law, **{each: getattr(noise, each) for each in _name_parameters(noise)}}
+def _describe_noise(noise: Numeric) -> dict[str, Any]:
+    mechanism = next((name for name, kind in NOISES.items() if type(noise) is kind), None)
+    if mechanism is not None:
+        return {"mechanism": mechanism, **{each: getattr(noise, each) for each in _name_parameters(noise)}}
     match noise:
         case Exponential(rate=rate):
-            return {"law": "exponential", "rate": rate}
+            return {"mechanism": "exponential", "rate": rate}
         case Quantiles(targets=targets, values=values, rate=rate):
-            return {"law": "ranks", "rate": rate, "values": values, "targets": targets}
+            return {"mechanism": "ranks", "rate": rate, "values": values, "targets": targets}
         case Halving() | Brackets() | EarlierBrackets():
-            law = next(law for law, kind in _BY_RANK.items() if isinstance(noise, kind))
+            mechanism = next(name for name, kind in _BY_RANK.items() if isinstance(noise, kind))
             grid = {} if isinstance(noise, EarlierBrackets) else _describe_grid(noise.rounds)
             asked = {"shares": noise.shares, "values": noise.values, "rows": noise.rows}
-            return {"law": law, **asked, **grid, "price": noise.price}
+            return {"mechanism": mechanism, **asked, **grid, "price": noise.price}
         case SmoothNoise():  # public parameters alone: the scale is not among them
-            law = next(law for law, kind in _SMOOTH.items() if isinstance(noise, kind))
+            mechanism = next(name for name, kind in _SMOOTH.items() if isinstance(noise, kind))
             asked = {"shares": [noise.share], "values": noise.values, "cells": noise.cells}
-            return {"law": law, **asked, "rows": Fraction(noise.rows), "price": noise.price}
+            return {"mechanism": mechanism, **asked, "rows": Fraction(noise.rows), "price": noise.price}
         case ProposeTestRelease(statistic=statistic, bound=bound, rows=rows, price=price):
             about = {**_describe_statistic(statistic), "bound": bound, "rows": Fraction(rows), "price": price}
-            return {"law": "propose_test_release", **about}
-    raise TypeError(f"Measurement noise must be of a law that has a name, got {type(noise).__name__}.")
+            return {"mechanism": "propose_test_release", **about}
+    raise TypeError(f"Measurement noise must be of a mechanism that has a name, got {type(noise).__name__}.")
 
 
 def _noise(told: NoiseReply) -> Numeric:
-    if told.law in NOISES:
-        kind: Any = NOISES[told.law]
+    if told.mechanism in NOISES:
+        kind: Any = NOISES[told.mechanism]
         return kind(**{each: require(getattr(told, each)) for each in _name_parameters(kind)})  # type: ignore[no-any-return]
-    match told.law:
+    match told.mechanism:
         case "exponential":
             return Exponential(require(told.rate))
         case "ranks":
@@ -220,12 +220,12 @@ def _noise(told: NoiseReply) -> Numeric:
             return Quantiles(targets, require(told.values), require(told.rate))
     shares, values, rows = tuple(require(told.shares)), require(told.values), require(told.rows)
     price: Any = require(told.price).event
-    match told.law:
-        case "halving" | "brackets" | "earlier_brackets" as law:
+    match told.mechanism:
+        case "halving" | "brackets" | "earlier_brackets" as name:
             grid = () if told.step is None else (RoundNumbers(int(require(told.first)), told.step, values),)
-            return _BY_RANK[law](shares, values, rows, price, *grid)
-        case "smooth_cauchy" | "smooth_student" | "smooth_laplace" as law:
-            return _SMOOTH[law](shares[0], values, int(rows), require(told.cells), price)
+            return _BY_RANK[name](shares, values, rows, price, *grid)
+        case "smooth_cauchy" | "smooth_student" | "smooth_laplace" as name:
+            return _SMOOTH[name](shares[0], values, int(rows), require(told.cells), price)
     if told.ratio is None:
         statistic: OrderStatistic | LogRange = OrderStatistic(shares[0], values)
     else:

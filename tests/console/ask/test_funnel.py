@@ -21,7 +21,7 @@ def test_the_scale_goes_from_cheap_to_all_that_is_left():
     assert SCALE.at(SCALE.place(Fraction(1, 4))) == pytest.approx(0.25)
 
 
-def test_the_band_follows_the_law_between_the_prices_that_are_known():
+def test_the_band_follows_the_distribution_between_the_prices_that_are_known():
     known = [(price, 1 / float(price)) for price in SCALE.list_points(5)]
     funnel = draw_funnel(SCALE, Fraction(1, 4), Caption("Price 0.25", "n"), known)
     assert funnel.error == "4"

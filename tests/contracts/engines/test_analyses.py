@@ -31,7 +31,7 @@ OTHERS = [name for name in ENGINES if name != EMBEDDED]
 # Of which only some methods are asked in the short form: one of each sort of statement that no question is made of.
 SLOW = {"spark"}
 # What an engine refuses, because of a function that it does not offer: their likelihood is an exponential, or the
-# example of theirs is a law of logarithms.
+# example of theirs is a distribution of logarithms.
 NOT_OFFERED = {"postgres": {}, "spark": {"logit": "EXP", "poisson": "EXP", "fit_family": "LN"}}
 PROFILED = CATALOG.replace("rows_per_person = 3", "rows_per_person = { max = 8, epsilon = 0.05 }")
 CAPPED = "SELECT hospital, COUNT(*), SUM(cost) FROM visits GROUP BY hospital"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adomnia.engines.check import check_blocks, check_histogram
+from adomnia.engines.check import check_cells_of_blocks, check_histogram
 from adomnia.engines.contract import Statement
 from adomnia.engines.duckdb_dialect import DUCKDB
 from adomnia.errors import Failure
@@ -107,7 +107,7 @@ def count(rows):
 
 
 def blocks(text):
-    return check_blocks(Statement(text, ()), HOSPITAL, DUCKDB)
+    return check_cells_of_blocks(Statement(text, ()), HOSPITAL, DUCKDB)
 
 
 def test_the_rows_of_a_person_are_in_one_block_and_count_once_there():
@@ -139,7 +139,7 @@ def test_beside_another_key_a_person_is_in_as_many_cells_as_that_has():
 )
 def test_sums_of_one_block_need_no_cap_where_only_the_block_is_asked_for(output):
     text = f'SELECT {BLOCK} AS k0, {output} AS m0 FROM "visits" GROUP BY 1'
-    assert blocks(text) == 200
+    assert blocks(text) == (range(200),)
     assert "a cap on the rows of a person" in refused(text)
 
 
@@ -147,11 +147,11 @@ def test_blocks_are_those_of_the_first_side_of_a_join_and_pass_through_selects()
     joined = (
         '"people" AS "p" LEFT JOIN (SELECT * FROM "visits" WHERE "rank" <= 3) AS "v" ON "p"."person" = "v"."person"'
     )
-    assert blocks(f'SELECT ("p"."person" % 16777216) % 9 AS k0, COUNT(*) AS m0 FROM {joined} GROUP BY 1') == 9
+    assert blocks(f'SELECT ("p"."person" % 16777216) % 9 AS k0, COUNT(*) AS m0 FROM {joined} GROUP BY 1') == (range(9),)
     with pytest.raises(Failure):
         blocks(f'SELECT ("v"."person" % 16777216) % 9 AS k0, COUNT(*) AS m0 FROM {joined} GROUP BY 1')
     inner = '(SELECT "person" AS "person", "cost" AS "c" FROM "visits") AS "rows"'
-    assert blocks(f"SELECT {BLOCK} AS k0, COUNT(*) AS m0 FROM {inner} GROUP BY 1") == 200
+    assert blocks(f"SELECT {BLOCK} AS k0, COUNT(*) AS m0 FROM {inner} GROUP BY 1") == (range(200),)
 
 
 @pytest.mark.parametrize(
@@ -177,13 +177,18 @@ def test_nothing_else_is_a_block_of_people(key):
         blocks(f'SELECT {key} AS k0, COUNT(*) AS m0 FROM "visits" GROUP BY 1')
 
 
+def test_further_keys_divide_the_rows_of_a_block():
+    text = f'SELECT {BLOCK} AS k0, "hospital" AS k1, COUNT(*) AS m0 FROM "visits" GROUP BY 1, 2'
+    assert blocks(text) == (range(200), range(5))
+
+
 @pytest.mark.parametrize(
     "text",
     [
         'SELECT COUNT(*) AS m0 FROM "visits"',
         f'SELECT {BLOCK} AS k0, COUNT(*) AS m0 FROM "visits"',
         f'SELECT {BLOCK} AS k0, COUNT(*) AS m1 FROM "visits" GROUP BY 1',
-        f'SELECT {BLOCK} AS k0, "hospital" AS k1, COUNT(*) AS m0 FROM "visits" GROUP BY 1, 2',
+        f'SELECT "hospital" AS k0, {BLOCK} AS k1, COUNT(*) AS m0 FROM "visits" GROUP BY 1, 2',
         f'SELECT {BLOCK} AS k0, SUM("cost") AS m0 FROM "visits" GROUP BY 1',
         f'SELECT {BLOCK} AS k0, "cost" AS m0 FROM "visits" GROUP BY 1',
         f'SELECT {BLOCK} AS k0, COUNT(DISTINCT "cost") AS m0 FROM "visits" GROUP BY 1',

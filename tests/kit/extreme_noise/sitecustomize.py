@@ -36,10 +36,10 @@ def _install(noise: ModuleType) -> None:
     from adomnia.noise import choice, discrete
 
     def go_far(real: Any, sign: Any) -> Any:
-        def draw(law: Any, size: int, bits: Any) -> Any:
-            drawn = real(law, size, bits)
+        def draw(distribution: Any, size: int, bits: Any) -> Any:
+            drawn = real(distribution, size, bits)
             if isinstance(bits, noise.SystemBits):
-                drawn[:] = [sign() * _magnitude(law) for _ in range(size)]
+                drawn[:] = [sign() * _magnitude(distribution) for _ in range(size)]
             return drawn
 
         return draw
@@ -58,9 +58,9 @@ def _install(noise: ModuleType) -> None:
     noise.weighted_choice = choice.weighted_choice = choose_badly
 
 
-def _magnitude(law: Any) -> int:
+def _magnitude(distribution: Any) -> int:
     """The k with linear k + quadratic k**2 = 14, or a little more."""
-    linear, quadratic, exponent = float(law._linear), float(law._quadratic), uniform(14, 15)
+    linear, quadratic, exponent = float(distribution._linear), float(distribution._quadratic), uniform(14, 15)
     return round(2 * exponent / (linear + sqrt(linear * linear + 4 * quadratic * exponent)))
 
 

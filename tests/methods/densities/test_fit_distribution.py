@@ -1,4 +1,4 @@
-"""Fits of laws: known answers, coverage of all that is stated, and no reply where nothing can be told."""
+"""Fits of distributions: known answers, coverage of all that is stated, and no reply where nothing can be told."""
 
 from fractions import Fraction
 
@@ -12,17 +12,17 @@ from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.methods.contract import BadArgument
 from adomnia.methods.densities.fit_distribution import METHOD, Censored, Fits
-from adomnia.methods.parts.densities.laws import LAWS
+from adomnia.methods.parts.densities.distributions import DISTRIBUTIONS
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.losses import rho_of
 from kit.analyses import analyse, frame
 from kit.bits import SeededBits
 
 FRAME = frame({"salary": (0, 500), "debt": (-9, 0), "age": (0, 90)}, {"city": ("A", "B")}, whole=("age",))
-DEFAULTS = {"column": FRAME.numbers["salary"], "law": "lognormal", "bins": 32, "breaks": (), "by": ()}
+DEFAULTS = {"column": FRAME.numbers["salary"], "distribution": "lognormal", "bins": 32, "breaks": (), "by": ()}
 PRICES = {"epsilon": Pure(Fraction(1)), "rho": Concentrated(rho_of(1, 1e-6))}
-LAW = LAWS["lognormal"]
-POINT = LAW.start(74.9, 38.3)
+DISTRIBUTION = DISTRIBUTIONS["lognormal"]
+POINT = DISTRIBUTION.start(74.9, 38.3)
 
 every_price = pytest.mark.parametrize("price", PRICES.values(), ids=PRICES)
 
@@ -32,13 +32,15 @@ def ask(data, price, seed="fit", **arguments):
 
 
 def salaries(n, seed=1):
-    mu, sigma = LAW.parameters(POINT)
+    mu, sigma = DISTRIBUTION.parameters(POINT)
     return np.random.default_rng(seed).lognormal(mu, sigma, n)
 
 
 def truth(n):
-    mean, deviation = LAW.moments(POINT)
-    return np.array([*LAW.parameters(POINT), mean, deviation, LAW.quantile(POINT, np.array(1 - 1 / n))])
+    mean, deviation = DISTRIBUTION.moments(POINT)
+    return np.array(
+        [*DISTRIBUTION.parameters(POINT), mean, deviation, DISTRIBUTION.quantile(POINT, np.array(1 - 1 / n))]
+    )
 
 
 def covering(price, n, times):
@@ -72,21 +74,21 @@ def test_many_rows_find_the_salaries_of_the_known_example():
     assert table.facts["fit_p_value"]()[0] > 1e-3
 
 
-def test_a_wrong_law_is_seen_and_underestimates_the_maximum():
-    normal = ask({"salary": salaries(5_000)}, PRICES["epsilon"], law="normal")
+def test_a_wrong_distribution_is_seen_and_underestimates_the_maximum():
+    normal = ask({"salary": salaries(5_000)}, PRICES["epsilon"], distribution="normal")
     assert normal.facts["fit_p_value"]()[0] < 0.01
     assert normal.estimates["estimate"].values[-1] < 0.7 * truth(5_000)[-1]
 
 
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
 @every_price
 @pytest.mark.parametrize(
     "x",
     [[], [70.0], [1.0, 2.0], [70.0] * 1_000, [0.0, 500.0] * 300, [np.nan] * 20, [1e300, -1e300] * 99],
     ids=["nobody", "one", "two", "constant", "at the bounds", "missing", "far"],
 )
-def test_ugly_data_has_no_reply_or_finite_figures(x, price, law):
-    table = ask({"salary": np.array(x, dtype=float)}, price, law=law)
+def test_ugly_data_has_no_reply_or_finite_figures(x, price, distribution):
+    table = ask({"salary": np.array(x, dtype=float)}, price, distribution=distribution)
     estimate = table.estimates["estimate"]
     silent = np.isnan(estimate.values)
     assert silent.all() or np.isfinite(estimate.values).all()
@@ -106,7 +108,9 @@ def test_few_rows_and_one_value_are_no_reply(price):
 def test_whole_numbers_are_taken_for_rounded_ones():
     """Rounded normal ages have the mean and the spread that they had, up to the variance of rounding."""
     ages = np.round(np.random.default_rng(3).normal(40, 6, 50_000))
-    found = ask({"age": ages}, PRICES["epsilon"], column=FRAME.numbers["age"], law="normal").estimates["estimate"]
+    found = ask({"age": ages}, PRICES["epsilon"], column=FRAME.numbers["age"], distribution="normal").estimates[
+        "estimate"
+    ]
     assert found.values[:2] == pytest.approx([40, 6], rel=0.01)
 
 
@@ -125,13 +129,13 @@ def test_what_cannot_be_fitted_is_refused():
     assert refused.value.code == "rows_per_person"
 
 
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
 @pytest.mark.parametrize("mean", [-60.0, -1.0, 0.0])
-def test_values_below_zero_are_no_obstacle_to_any_law(law, mean):
+def test_values_below_zero_are_no_obstacle_to_any_distribution(distribution, mean):
     rows = frame({"x": (-100, 100)})
-    analysis = METHOD.build(rows, {**DEFAULTS, "column": rows.numbers["x"], "law": law})
+    analysis = METHOD.build(rows, {**DEFAULTS, "column": rows.numbers["x"], "distribution": distribution})
     data = {"x": np.random.default_rng(1).normal(mean, 10, 300)}
-    table = analyse(analysis, PRICES["epsilon"], data, SeededBits(law))
+    table = analyse(analysis, PRICES["epsilon"], data, SeededBits(distribution))
     lower, upper = table.estimates["estimate"].interval(0.95, 1)
     found = table.estimates["estimate"].values
     assert np.isfinite(found).all() or np.isnan(found).all()
@@ -143,22 +147,22 @@ def test_its_terms_have_axes_of_their_own():
     assert ask({"salary": salaries(100)}, PRICES["epsilon"]).figure["scales"] == "own"
 
 
-SALARIES = LAW.start(74.9, 38.3)  # thousands, of a known example: 500 people, bins of 25, the last one open
+SALARIES = DISTRIBUTION.start(74.9, 38.3)  # thousands, of a known example: 500 people, bins of 25, the last one open
 EDGES = np.arange(25.0, 251.0, 25.0)
 ROWS = np.array(500.0)
 NOISES = {"laplace": DiscreteLaplace(Fraction(1)), "gaussian": DiscreteGaussian(1 / (2 * rho_of(1, 1e-6)))}
 
 
 def test_expected_counts_are_fitted_exactly():
-    for law in LAWS.values():
-        model, point = Censored(law, EDGES / 38.3, 0.0), law.start(74.9 / 38.3, 1.0)
+    for distribution in DISTRIBUTIONS.values():
+        model, point = Censored(distribution, EDGES / 38.3, 0.0), distribution.start(74.9 / 38.3, 1.0)
         found = model.fit(500 * model.shares(point), Fits(point + 0.2, np.array(400.0)))
         assert found.points == pytest.approx(point, abs=1e-4)
         assert found.rows == pytest.approx(500, rel=1e-4)
 
 
 def test_without_noise_it_is_the_maximum_of_the_censored_likelihood():
-    model = Censored(LAW, EDGES, 0.0)
+    model = Censored(DISTRIBUTION, EDGES, 0.0)
     counts = np.random.default_rng(1).multinomial(500, model.shares(SALARIES)).astype(float)
     loss = lambda point: -(counts * np.log(np.maximum(model.shares(point), 1e-300))).sum()  # noqa: E731
     best = optimize.minimize(loss, SALARIES, method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-10}).x
@@ -166,22 +170,22 @@ def test_without_noise_it_is_the_maximum_of_the_censored_likelihood():
 
 
 def test_the_likelihood_of_one_bin_more_is_that_of_open_ends():
-    model = Censored(LAW, EDGES, 1.0)
+    model = Censored(DISTRIBUTION, EDGES, 1.0)
     assert model.shares(SALARIES).sum() == pytest.approx(1)
-    assert model.shares(SALARIES)[-1] == pytest.approx(1 - LAW.below(SALARIES, EDGES)[-1])
+    assert model.shares(SALARIES)[-1] == pytest.approx(1 - DISTRIBUTION.below(SALARIES, EDGES)[-1])
 
 
 @pytest.mark.parametrize("noise", NOISES.values(), ids=NOISES)
 def test_the_noise_in_the_model_is_better_than_counts_cut_at_zero(noise):
     """The largest value of 500, with bins up to 500: with the model unbiased to 3%, else above 4% too large."""
     generator, edges = np.random.default_rng(4), np.arange(25.0, 500.0, 25.0)
-    model, blind = Censored(LAW, edges, noise.cumulants.variance), Censored(LAW, edges, 0.0)
+    model, blind = Censored(DISTRIBUTION, edges, noise.cumulants.variance), Censored(DISTRIBUTION, edges, 0.0)
     counts = generator.multinomial(500, model.shares(SALARIES), 400)
     noisy = counts + draw_again(noise, generator, counts.shape)
-    largest = LAW.quantile(SALARIES, np.array(1 - 1 / 500))
+    largest = DISTRIBUTION.quantile(SALARIES, np.array(1 - 1 / 500))
 
     def errors(fits):
-        return LAW.quantile(fits.points, 1 - 1 / np.maximum(fits.rows, 2)) / largest - 1
+        return DISTRIBUTION.quantile(fits.points, 1 - 1 / np.maximum(fits.rows, 2)) / largest - 1
 
     modelled = errors(model.fit(noisy, Fits(SALARIES, ROWS)))
     cut = errors(blind.fit(np.maximum(noisy, 0), Fits(SALARIES, ROWS)))
@@ -193,7 +197,7 @@ def test_the_noise_in_the_model_is_better_than_counts_cut_at_zero(noise):
 def test_errors_are_those_of_many_fits():
     """Standard deviations of 600 fits are within 15% in all but one of 10**6 runs."""
     noise = NOISES["laplace"]
-    generator, model = np.random.default_rng(6), Censored(LAW, EDGES, noise.cumulants.variance)
+    generator, model = np.random.default_rng(6), Censored(DISTRIBUTION, EDGES, noise.cumulants.variance)
     counts = generator.multinomial(2_000, model.shares(SALARIES), 600)
     fits = model.fit(counts + draw_again(noise, generator, counts.shape), Fits(SALARIES, np.array(2_000.0)))
     stated = model.errors(Fits(SALARIES, np.array(2_000.0)))
@@ -201,19 +205,19 @@ def test_errors_are_those_of_many_fits():
 
 
 def test_where_all_values_are_in_one_bin_errors_are_enormous():
-    model = Censored(LAWS["normal"], np.arange(1.0, 10.0), 1.84)
+    model = Censored(DISTRIBUTIONS["normal"], np.arange(1.0, 10.0), 1.84)
     counts = np.zeros(10)
     counts[4] = 1_000
     found = model.fit(counts, Fits(np.array([4.5, np.log(0.3)]), np.array(1_000.0)))
     assert model.errors(found).max() > 1
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_any_counts_have_a_finite_fit(law):
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
+def test_any_counts_have_a_finite_fit(distribution):
     generator = np.random.default_rng(8)
-    model = Censored(LAWS[law], np.linspace(0.5, 5, 15), 20.0)
+    model = Censored(DISTRIBUTIONS[distribution], np.linspace(0.5, 5, 15), 20.0)
     counts = generator.normal(0, 30, (50, 16))
-    found = model.fit(counts, Fits(LAWS[law].start(2.0, 1.0), np.array(10.0)))
+    found = model.fit(counts, Fits(DISTRIBUTIONS[distribution].start(2.0, 1.0), np.array(10.0)))
     assert np.isfinite(found.points).all()
     assert np.isfinite(found.rows).all()
     assert np.isfinite(model.misfit(found, counts)).all()

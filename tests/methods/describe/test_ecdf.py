@@ -8,7 +8,7 @@ from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.methods.describe.ecdf import Curve
 from adomnia.statistics.contract import Measured
 from kit.analyses import frame
-from kit.describing import EPSILON, EXACT, LAWS, RHO, build, covers_as_often, table_of
+from kit.describing import DISTRIBUTIONS, EPSILON, EXACT, RHO, build, covers_as_often, table_of
 
 FRAME = frame({"x": (0, 100)}, {"city": ("A", "B")})
 VECTORS = json.loads(Path("tests/fixtures/vectors2.json").read_text(encoding="utf-8"))
@@ -20,7 +20,7 @@ def asked(**arguments):
 
 
 def test_with_little_noise_it_is_the_share_of_rows_up_to_each_end():
-    values = np.round(LAWS["normal"](np.random.default_rng(1), 3000))
+    values = np.round(DISTRIBUTIONS["normal"](np.random.default_rng(1), 3000))
     table = table_of(asked(), EXACT, {"x": values})
     exact = [(values <= edge).mean() for edge in table.labels["x"]]
     assert len(exact) == 50
@@ -36,13 +36,13 @@ def test_the_noise_of_prefix_sums_reaches_as_far_as_was_computed_elsewhere(bins)
 
 
 @pytest.mark.parametrize("price", [EPSILON, RHO], ids=str)
-@pytest.mark.parametrize("law", ["normal", "zeros"])
-def test_its_band_holds_all_of_the_population_at_once_and_is_not_much_wider_than_without_noise(law, price):
+@pytest.mark.parametrize("distribution", ["normal", "zeros"])
+def test_its_band_holds_all_of_the_population_at_once_and_is_not_much_wider_than_without_noise(distribution, price):
     draws, size, random = 30, 4000, np.random.default_rng(2)
-    whole = np.sort(LAWS[law](np.random.default_rng(0), 10**6))
+    whole = np.sort(DISTRIBUTIONS[distribution](np.random.default_rng(0), 10**6))
     hits, blind, widths = 0, 0, []
     for seed in range(draws):
-        data = {"x": LAWS[law](random, size)}
+        data = {"x": DISTRIBUTIONS[distribution](random, size)}
         table = table_of(asked(), price, data, seed)
         exact = np.searchsorted(whole, table.labels["x"], side="right") / len(whole)
         lower, upper = table.estimates["estimate"].interval(0.95, 1)
@@ -52,7 +52,7 @@ def test_its_band_holds_all_of_the_population_at_once_and_is_not_much_wider_than
         blind += bool(((lower <= exact) & (exact <= upper)).all())
     assert covers_as_often(hits, draws, 0.94)
     assert np.mean(widths) < (1.6 if price == EPSILON else 3.0) * 2 * 1.36 / np.sqrt(size)
-    if price == EPSILON and law == "normal":
+    if price == EPSILON and distribution == "normal":
         assert not covers_as_often(blind, draws, 0.94)
 
 

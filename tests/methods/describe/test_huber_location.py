@@ -8,7 +8,7 @@ from statsmodels.robust.norms import HuberT, estimate_location
 
 from adomnia.methods.describe.huber_location import Window
 from kit.analyses import frame
-from kit.describing import EPSILON, EXACT, LAWS, build, table_of
+from kit.describing import DISTRIBUTIONS, EPSILON, EXACT, build, table_of
 from kit.robust import RobustNumber, every_price
 
 
@@ -23,30 +23,30 @@ def plain(values):
 NUMBER = RobustNumber("huber_location", plain, widest=0.8)
 
 
-@pytest.mark.parametrize("law", ["normal", "lognormal", "rounded", "constant", "clusters"])
-def test_with_little_noise_it_is_that_of_the_data(law):
-    NUMBER.check_without_noise(law)
+@pytest.mark.parametrize("distribution", ["normal", "lognormal", "rounded", "constant", "clusters"])
+def test_with_little_noise_it_is_that_of_the_data(distribution):
+    NUMBER.check_without_noise(distribution)
 
 
 def test_with_little_noise_it_is_that_of_statsmodels():
-    values = LAWS["lognormal"](np.random.default_rng(8), 5000)
+    values = DISTRIBUTIONS["lognormal"](np.random.default_rng(8), 5000)
     scale = 1.4826 * np.median(np.abs(values - np.median(values)))
     expected = estimate_location(values, scale, HuberT(1.345), initial=np.median(values), tol=1e-6, maxiter=100)
     assert NUMBER.estimate(EXACT, values).values[0] == pytest.approx(float(expected), abs=0.02)
 
 
 @every_price
-@pytest.mark.parametrize("law", ["lognormal", "rounded", "zeros"])
-def test_its_interval_holds_for_the_population_and_says_something(law, price):
-    NUMBER.check_interval(law, price)
+@pytest.mark.parametrize("distribution", ["lognormal", "rounded", "zeros"])
+def test_its_interval_holds_for_the_population_and_says_something(distribution, price):
+    NUMBER.check_interval(distribution, price)
 
 
 @pytest.mark.soak
 @every_price
 @pytest.mark.parametrize("size", [1000, 10_000])
-@pytest.mark.parametrize("law", ["normal", "lognormal", "rounded", "zeros", "constant"])
-def test_coverage_is_near_what_is_promised(law, size, price):
-    NUMBER.check_coverage(law, size, price)
+@pytest.mark.parametrize("distribution", ["normal", "lognormal", "rounded", "zeros", "constant"])
+def test_coverage_is_near_what_is_promised(distribution, size, price):
+    NUMBER.check_coverage(distribution, size, price)
 
 
 @every_price
@@ -67,7 +67,7 @@ def test_few_rows_give_a_number_within_its_interval(values, price):
 
 
 def test_a_large_tuning_constant_makes_it_the_mean():
-    asked, values = frame({"x": (0, 100)}), LAWS["lognormal"](np.random.default_rng(2), 20_000)
+    asked, values = frame({"x": (0, 100)}), DISTRIBUTIONS["lognormal"](np.random.default_rng(2), 20_000)
     found = table_of(build("huber_location", asked, column=asked.numbers["x"], k=10), EXACT, {"x": values})
     assert found.estimates["estimate"].values[0] == pytest.approx(values.mean(), abs=0.05)
 
@@ -75,7 +75,7 @@ def test_a_large_tuning_constant_makes_it_the_mean():
 def test_an_interval_blind_to_the_noise_does_not_hold():
     """Of 30 at a fortieth of the price: those that know the noise miss 10 or more in under 1e-6, the blind ones do."""
     asked, missed = frame({"x": (0, 100)}), 0
-    data, known = LAWS["normal"](np.random.default_rng(5), 1500), 0
+    data, known = DISTRIBUTIONS["normal"](np.random.default_rng(5), 1500), 0
     exact = NUMBER.estimate(EXACT, data)
     blind = float(np.diff(np.ravel(exact.interval(0.95, 1)))[0]) / 20
     for seed in range(30):

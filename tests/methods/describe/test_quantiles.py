@@ -5,11 +5,11 @@ import pytest
 
 from adomnia.methods.contract import BadArgument
 from kit.analyses import frame
-from kit.describing import EPSILON, EXACT, LAWS, build, table_of
+from kit.describing import DISTRIBUTIONS, EPSILON, EXACT, build, table_of
 
 FRAME = frame({"x": (0, 100)}, {"city": ("A", "B")})
 COLUMN = FRAME.numbers["x"]
-VALUES = LAWS["lognormal"](np.random.default_rng(1), 20_000)
+VALUES = DISTRIBUTIONS["lognormal"](np.random.default_rng(1), 20_000)
 
 
 def test_with_little_noise_they_are_numpys():

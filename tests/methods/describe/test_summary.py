@@ -4,12 +4,12 @@ import pytest
 import adomnia
 from adomnia.methods.contract import BadArgument
 from kit.analyses import frame
-from kit.describing import EPSILON, EXACT, LAWS, build, covers_as_often, table_of
+from kit.describing import DISTRIBUTIONS, EPSILON, EXACT, build, covers_as_often, table_of
 
 FRAME = frame({"x": (0, 100), "y": (0, 120)}, {"city": ("A", "B")}, whole=("y",))
 RANDOM = np.random.default_rng(1)
 DATA = {
-    "x": np.append(LAWS["normal"](RANDOM, 5900), [np.nan] * 100),
+    "x": np.append(DISTRIBUTIONS["normal"](RANDOM, 5900), [np.nan] * 100),
     "y": np.round(RANDOM.uniform(0, 120, 6000)),
     "city": np.array(["A", "B"] * 3000, dtype=object),
 }
@@ -42,7 +42,7 @@ def test_its_intervals_hold_for_the_population_in_one_price():
     random, hits, draws = np.random.default_rng(2), np.zeros(3), 25
     statistic = build("summary", FRAME, columns=(FRAME.numbers["x"],))
     for seed in range(draws):
-        table = table_of(statistic, EPSILON, {"x": LAWS["normal"](random, 4000)}, seed)
+        table = table_of(statistic, EPSILON, {"x": DISTRIBUTIONS["normal"](random, 4000)}, seed)
         for place, (column, exact) in enumerate((("mean", 40.0), ("sd", 12.0), ("median", 40.0))):
             (low,), (high,) = table.estimates[column].interval(0.95, 1)
             hits[place] += low <= exact <= high

@@ -13,6 +13,7 @@ from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.losses import rho_of
 from kit.analyses import analyse, frame
 from kit.bits import SeededBits
+from kit.fitting import observe
 
 FRAME = frame(
     {"x": (0, 100), "z": (-50, 150), "k": (0, 20), "b": (0, 1), "debt": (-9, 0), "one": (3, 3)},
@@ -69,7 +70,7 @@ def test_intervals_cover_the_parameters(family, price):
 def test_intervals_cover_in_many_tables(family, epsilon, n):
     found = covering(family, Pure(Fraction(epsilon)), n, 1_000)
     assert (found >= 0.92).all()
-    # The shape of a gamma law that nearly all noise hides: its interval is half of all numbers.
+    # The shape of a gamma distribution that nearly all noise hides: its interval is half of all numbers.
     assert (found <= (0.999 if (family, epsilon, n) == ("gamma", "0.2", 200) else 0.985)).all()
 
 
@@ -79,7 +80,7 @@ def test_next_to_exact_sums_give_the_estimate_of_most_likelihood(family):
     exact = 100 if FAMILIES[family].whole else 10**6  # there is no less noise than of scale 1 / 100
     table = ask(family, data, Pure(Fraction(exact)))
     values = next(iter(data.values()))
-    known = FAMILIES[family].estimate(FAMILIES[family].observe(values).mean(axis=0))
+    known = FAMILIES[family].estimate(observe(FAMILIES[family], values).mean(axis=0))
     assert table.labels["term"] == FAMILIES[family].terms
     assert table.estimates["estimate"].values == pytest.approx(known, rel=2e-3)
     assert table.facts["efficiency"]() == pytest.approx([1.0] * len(known), abs=1e-3)

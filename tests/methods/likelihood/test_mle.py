@@ -11,7 +11,7 @@ import pytest
 
 from adomnia.errors import Refusal
 from adomnia.methods.contract import BadArgument
-from adomnia.methods.parts.likelihood.block_laws import LAWS
+from adomnia.methods.parts.likelihood.block_distributions import DISTRIBUTIONS
 from adomnia.methods.registry import METHODS
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Concentrated, Pure
@@ -21,7 +21,7 @@ from kit.fitting import build, fit
 
 VECTORS = json.loads((Path(__file__).parents[2] / "fixtures" / "vectors.json").read_text())
 EPSILON, RHO = Pure(Fraction(1)), Concentrated(Fraction(1, 2))
-# Of each law: bounds, whether whole, the parameters, values that are drawn, and the fit without privacy.
+# Of each distribution: bounds, whether whole, the parameters, values that are drawn, and the fit without privacy.
 CASES = {
     "bernoulli": ((0, 1), True, [0.3], lambda draw, n: draw.random(n) < 0.3, lambda x: [x.mean()]),
     "poisson": ((0, 50), True, [4], lambda draw, n: draw.poisson(4, n), lambda x: [x.mean()]),
@@ -48,11 +48,11 @@ CASES = {
 
 def simulate(name, people, price, times, seed=1):
     """Estimates, those without privacy, and whether intervals hold."""
-    bounds, whole, truth, law, exact = CASES[name]
+    bounds, whole, truth, distribution, exact = CASES[name]
     analysis, draw = build(name, bounds, whole=whole), np.random.default_rng(seed)
     estimates, plain, held = [], [], []
     for _ in range(times):
-        values = law(draw, people).astype(float)
+        values = distribution(draw, people).astype(float)
         estimate = fit(analysis, price, values, draw).estimates["estimate"]
         lower, upper = estimate.interval(0.95, 1)
         estimates.append(estimate.values)
@@ -140,7 +140,7 @@ def test_whatever_the_data_it_says_finite_things_or_nothing(name, values):
         lower, upper = estimate.interval(0.95, 1)
         for value, low, high in zip(estimate.values, lower, upper, strict=True):
             assert np.isnan(value) or (np.isfinite(value) and low <= value <= high)
-        assert len(table.facts["blocks"]()) == len(LAWS[name].terms)
+        assert len(table.facts["blocks"]()) == len(DISTRIBUTIONS[name].terms)
 
 
 def test_too_few_people_get_no_reply():
@@ -160,14 +160,14 @@ def test_it_says_how_many_blocks_there_were_and_what_they_lost():
 
 @pytest.mark.parametrize(("name", "values"), [("bernoulli", [0.0, 0.0, 1.0]), ("poisson", [2.0, 4.0, 3.0])])
 def test_no_noise_makes_it_look_more_exact_than_a_fit_of_all_rows(name, values):
-    """How far few blocks differ is mostly noise: where that seems little, the law says what it is at least."""
+    """How far few blocks differ is mostly noise: where that seems little, the distribution says what it is at least."""
     analysis, draw = build(name, CASES[name][0], whole=True), np.random.default_rng(4)
     for _ in range(20):
         table = fit(analysis, Concentrated(Fraction(10)), np.tile(values, 80), draw)
         assert all(efficiency <= 1 for efficiency in table.facts["efficiency"]())
 
 
-def test_values_that_the_law_is_not_of_are_noticed():
+def test_values_that_the_distribution_is_not_of_are_noticed():
     draw = np.random.default_rng(2)
     assert any("may not hold" in note for note in table_of("exponential", draw.gamma(4, 2, 100_000)).notes)
     assert not any("may not hold" in note for note in table_of("exponential", draw.exponential(8, 100_000)).notes)
@@ -183,10 +183,10 @@ def test_a_quote_says_how_many_people_it_needs_and_that_is_so(name):
     """With so many the noise hides no fit, and with a tenth it does: of three tables each."""
     bounds, whole, *_ = CASES[name]
     analysis = build(name, bounds, whole=whole)
-    needs, off_law = analysis.caveats
+    needs, off_distribution = analysis.caveats
     people = int(needs.split(" about ")[1].split(" people")[0].replace(",", ""))
     assert "fit_distribution" in needs if name == "weibull" else "fit_family" in needs
-    assert "do not follow the law" in off_law
+    assert "do not follow the distribution" in off_distribution
     for many, hidden in ((people, False), (people // 10, True)):
         draw = np.random.default_rng(many)
         for _ in range(3):
@@ -195,14 +195,14 @@ def test_a_quote_says_how_many_people_it_needs_and_that_is_so(name):
 
 
 def test_a_mixture_of_100_000_people_is_hidden_and_the_quote_says_so_before():
-    bounds, _, _, law, _ = CASES["normal mixture"]
+    bounds, _, _, distribution, _ = CASES["normal mixture"]
     analysis, draw = build("normal mixture", bounds), np.random.default_rng(1)
     assert "about 1,000,000 people" in analysis.caveats[0]
     assert "A histogram" in analysis.caveats[0]
-    assert any("hides where" in note for note in fit(analysis, EPSILON, law(draw, 100_000), draw).notes)
+    assert any("hides where" in note for note in fit(analysis, EPSILON, distribution(draw, 100_000), draw).notes)
 
 
-def test_off_the_law_it_is_not_the_fit_to_all_rows_as_the_quote_says():
+def test_off_the_distribution_it_is_not_the_fit_to_all_rows_as_the_quote_says():
     analysis, draw = build("normal", (0, 50)), np.random.default_rng(1)
     values = np.clip(draw.lognormal(0, 1, 100_000), 0, 50)
     sigma = fit(analysis, EPSILON, values, draw).estimates["estimate"].values[1]
@@ -230,7 +230,7 @@ def test_rounds_are_a_count_then_bins_then_moments():
         ("normal", (4, 4), True, "are equal"),
     ],
 )
-def test_columns_that_are_no_values_of_the_law_are_refused(family, bounds, whole, why):
+def test_columns_that_are_no_values_of_the_distribution_are_refused(family, bounds, whole, why):
     with pytest.raises(BadArgument, match=why):
         build(family, bounds, whole=whole)
 

@@ -40,7 +40,7 @@ def draw_exponential(generator):
     return (rate,), lambda n: generator.exponential(1 / rate, n)
 
 
-# The column, the prior, and how a law and then its values are drawn from it.
+# The column, the prior, and how a distribution and then its values are drawn from it.
 CASES = {
     "bernoulli": ("b", (2, 5), draw_bernoulli),
     "poisson": ("k", (3, Fraction(1, 2)), draw_poisson),
@@ -68,7 +68,7 @@ def believe(family, values, price, seed="posterior", **arguments):
 
 def rank(mixture, value):
     """How much of a posterior is below a value."""
-    return float(mixture._weights @ mixture._law.below(np.array(value), *mixture._parameters))
+    return float(mixture._weights @ mixture._distribution.below(np.array(value), *mixture._parameters))
 
 
 def plug_in(analysis, measured):
@@ -83,8 +83,8 @@ def plug_in(analysis, measured):
     else:
         spread = np.clip(entries[2] / rows - mean**2, 1e-4, 0.25)
         sums = (np.array([start + width * mean]), np.array([width**2 * spread]))
-    laws = conjugate.update(analysis.prior, np.array([rows]), *sums)
-    return [Mixture(law, np.ones(1)) for law in laws]
+    distributions = conjugate.update(analysis.prior, np.array([rows]), *sums)
+    return [Mixture(distribution, np.ones(1)) for distribution in distributions]
 
 
 def ranks(family, times, *, naive=False, price=STRONG):
@@ -95,13 +95,13 @@ def ranks(family, times, *, naive=False, price=STRONG):
         data = {column: values(int(generator.integers(2, 80)))}
         measured = measure(analysis, data, price, f"{family} {place}")
         beliefs = Beliefs(analysis.conjugate, analysis.prior, analysis.sample, measured)
-        laws = plug_in(analysis, measured) if naive else beliefs.laws
-        found.append([rank(law, value) for law, value in zip(laws, truth, strict=True)])
+        distributions = plug_in(analysis, measured) if naive else beliefs.distributions
+        found.append([rank(distribution, value) for distribution, value in zip(distributions, truth, strict=True)])
     return np.array(found)
 
 
 def is_uniform(found):
-    """Whether ranks fit the uniform law, in their order and in its outer tenth: a false alarm in 10**6 runs."""
+    """Whether ranks are uniform, in their order and in the outer tenth: a false alarm in 10**6 runs."""
     outer = (np.abs(found - 0.5) > 0.45).sum(axis=0)
     order = min(stats.kstest(each, "uniform").pvalue for each in found.T)
     tails = min(stats.binomtest(int(each), len(found), 0.1).pvalue for each in outer)
@@ -124,7 +124,7 @@ def test_posteriors_are_calibrated_in_many_tables(family, price):
 
 
 def list_cases(measured, width, most_rows):
-    """All numbers of rows and sums that are possible, and the exact law of the noise at each."""
+    """All numbers of rows and sums that are possible, and the exact distribution of the noise at each."""
     rows, total = np.meshgrid(np.arange(most_rows), np.arange(most_rows * width), indexing="ij")
     below, above = measured.values.tolist()
     off = np.abs(above - total) + np.abs(below - (rows * width - total))
@@ -141,11 +141,11 @@ def test_a_tiny_table_has_the_posterior_that_follows_from_listing_all_cases(valu
     logs = logs + stats.betabinom(rows, 2, 5).logpmf(ones)
     weights = np.exp(logs - logs.max())
     weights /= weights.sum()
-    (law,) = beliefs.laws
+    (distribution,) = beliefs.distributions
     mean = weights @ ((2 + ones) / (7 + rows))
-    assert law.mean == pytest.approx(mean, rel=1e-4)
+    assert distribution.mean == pytest.approx(mean, rel=1e-4)
     for level in (0.025, 0.5, 0.975):
-        found = weights @ stats.beta(2 + ones, 5 + rows - ones).cdf(law.quantile(level))
+        found = weights @ stats.beta(2 + ones, 5 + rows - ones).cdf(distribution.quantile(level))
         assert found == pytest.approx(level, abs=1e-3)
 
 
@@ -158,10 +158,10 @@ def test_numbers_of_events_have_the_posterior_that_follows_from_listing_all_case
     )
     weights = np.exp(logs - logs.max())
     weights /= weights.sum()
-    (law,) = beliefs.laws
-    assert law.mean == pytest.approx(weights @ ((3 + total) / (0.5 + rows)), rel=1e-4)
-    assert law.deviation == pytest.approx(
-        np.sqrt(weights @ ((3 + total) * (4 + total) / (0.5 + rows) ** 2) - law.mean**2), rel=1e-3
+    (distribution,) = beliefs.distributions
+    assert distribution.mean == pytest.approx(weights @ ((3 + total) / (0.5 + rows)), rel=1e-4)
+    assert distribution.deviation == pytest.approx(
+        np.sqrt(weights @ ((3 + total) * (4 + total) / (0.5 + rows) ** 2) - distribution.mean**2), rel=1e-3
     )
 
 
@@ -170,10 +170,10 @@ def test_with_next_to_no_noise_it_is_the_conjugate_posterior(family):
     values = CASES[family][2](np.random.default_rng(5))[1](60)
     exact = 90 if CONJUGATES[family].discrete else 10**5
     beliefs, measured = believe(family, values, Pure(Fraction(exact)))
-    for law, plain in zip(beliefs.laws, plug_in(build(family), measured), strict=True):
-        assert law.mean == pytest.approx(plain.mean, rel=2e-3)
-        assert law.deviation == pytest.approx(plain.deviation, rel=2e-2)
-        assert law.quantile(0.9) == pytest.approx(plain.quantile(0.9), rel=2e-3)
+    for distribution, plain in zip(beliefs.distributions, plug_in(build(family), measured), strict=True):
+        assert distribution.mean == pytest.approx(plain.mean, rel=2e-3)
+        assert distribution.deviation == pytest.approx(plain.deviation, rel=2e-2)
+        assert distribution.quantile(0.9) == pytest.approx(plain.quantile(0.9), rel=2e-3)
 
 
 @every_family
@@ -181,9 +181,9 @@ def test_noise_that_hides_everything_leaves_the_prior(family):
     """But for the number of rows, the larger the more is believed: the posterior is never narrower than by chance."""
     beliefs, _ = believe(family, [], Pure(Fraction(1, 100)))
     plain = CONJUGATES[family].update(build(family).prior, np.zeros(1), *[np.zeros(1)] * len(CONJUGATES[family].terms))
-    for law, prior in zip(beliefs.laws, plain, strict=True):
-        assert abs(law.mean - prior.mean[0]) < 2.5 * np.sqrt(prior.variance[0])
-        assert 0.2 * np.sqrt(prior.variance[0]) < law.deviation < 3 * np.sqrt(prior.variance[0])
+    for distribution, prior in zip(beliefs.distributions, plain, strict=True):
+        assert abs(distribution.mean - prior.mean[0]) < 2.5 * np.sqrt(prior.variance[0])
+        assert 0.2 * np.sqrt(prior.variance[0]) < distribution.deviation < 3 * np.sqrt(prior.variance[0])
 
 
 @every_family

@@ -31,17 +31,17 @@ def build(formula="y ~ x + C(city)", inference="population", given=FRAME, k=1.34
     return METHOD.build(given, {"formula": formula, "inference": inference, "k": Fraction(str(k))})
 
 
-def draw(n, law="normal", seed=0):
+def draw(n, distribution="normal", seed=0):
     rng = np.random.default_rng(seed)
     x, city = np.clip(rng.normal(0, 1.5, n), -5, 5), rng.integers(0, 3, n)
     errors = rng.normal(0, 2, n)
-    if law == "outliers":
+    if distribution == "outliers":
         errors = np.where(rng.random(n) < 0.1, 40.0, errors)
-    if law == "uneven":
+    if distribution == "uneven":
         errors = errors * (0.3 + 0.5 * np.abs(x))
-    if law == "heavy":
+    if distribution == "heavy":
         errors = rng.standard_t(2, n)
-    y = np.full(n, 7.0) if law == "constant" else np.clip(3 + 2 * x + 1.5 * (city == 1) + errors, -50, 50)
+    y = np.full(n, 7.0) if distribution == "constant" else np.clip(3 + 2 * x + 1.5 * (city == 1) + errors, -50, 50)
     return {"x": x, "y": y, "city": np.array(["A", "B", "C"], dtype=object)[city]}
 
 
@@ -65,10 +65,10 @@ def ask(data, price, seed="huber", **arguments):
 
 
 @pytest.mark.parametrize("price", ENDLESS, ids=["Pure", "Concentrated"])
-@pytest.mark.parametrize("law", ["normal", "outliers", "heavy", "uneven"])
-def test_without_noise_it_is_the_fit_of_statsmodels(law, price):
+@pytest.mark.parametrize("distribution", ["normal", "outliers", "heavy", "uneven"])
+def test_without_noise_it_is_the_fit_of_statsmodels(distribution, price):
     """Which has the scale of MASS::rlm, and its tuning constant of 1.345."""
-    data = draw(3000, law)
+    data = draw(3000, distribution)
     expected = sm.RLM(data["y"], columns(data), M=sm.robust.norms.HuberT(1.345)).fit()
     table = ask(data, price)
     assert table.estimates["estimate"].values == pytest.approx(expected.params, abs=0.15 * expected.bse.max())
@@ -101,10 +101,10 @@ def test_with_gross_outliers_it_errs_far_less_than_least_squares(price):
     assert np.abs(robust - TRUE).max() < 0.2 * np.abs(least.estimates["estimate"].values - TRUE).max()
 
 
-def cover(price, runs, n, law):
+def cover(price, runs, n, distribution):
     held = told = blind = 0
     for run in range(runs):
-        data = draw(n, law, run)
+        data = draw(n, distribution, run)
         table = ask(data, price, run)
         estimate = table.estimates["estimate"]
         low, high = estimate.interval(0.95, 1)
@@ -125,19 +125,19 @@ def test_intervals_cover_and_those_that_are_blind_to_the_noise_do_not():
 
 @pytest.mark.soak
 @every_price
-@pytest.mark.parametrize("law", ["normal", "uneven", "heavy"])
+@pytest.mark.parametrize("distribution", ["normal", "uneven", "heavy"])
 @pytest.mark.parametrize("n", [10_000, 50_000])
-def test_coverage_is_near_what_is_promised(law, n, price):
-    held, _, told = cover(price, 100, n, law)
+def test_coverage_is_near_what_is_promised(distribution, n, price):
+    held, _, told = cover(price, 100, n, distribution)
     assert told > 0.95
     assert 0.92 - 0.03 < held <= 0.995
 
 
 @every_price
 @pytest.mark.parametrize("n", [0, 1, 30])
-@pytest.mark.parametrize("law", ["normal", "constant"])
-def test_few_rows_give_finite_numbers_or_no_reply(n, law, price):
-    table = ask(draw(n, law), price)
+@pytest.mark.parametrize("distribution", ["normal", "constant"])
+def test_few_rows_give_finite_numbers_or_no_reply(n, distribution, price):
+    table = ask(draw(n, distribution), price)
     estimate = table.estimates["estimate"]
     low, high = estimate.interval(0.95, 1)
     told = ~np.isnan(estimate.values)

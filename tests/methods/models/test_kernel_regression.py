@@ -36,15 +36,15 @@ def ask(data, price, seed="kernel", **arguments):
     return analyse(METHOD.build(FRAME, {**DEFAULTS, **arguments}), price, data, SeededBits(str(seed)))
 
 
-def draw(law, n, seed=0):
+def draw(distribution, n, seed=0):
     rng = np.random.default_rng(seed)
     x = rng.uniform(0, 10, n)
-    if law == "gap":
+    if distribution == "gap":
         x = np.where(rng.random(n) < 0.5, rng.uniform(0, 3, n), rng.uniform(7, 10, n))
-    if law == "ties":
+    if distribution == "ties":
         x = np.round(x)
     y = 5 + 3 * np.sin(x) + rng.normal(0, 1, n)
-    return {"x": x, "y": np.full(n, 3.3) if law == "constant" else np.clip(y, 0, 10)}
+    return {"x": x, "y": np.full(n, 3.3) if distribution == "constant" else np.clip(y, 0, 10)}
 
 
 def bandwidth_of(table):
@@ -66,14 +66,14 @@ def test_without_noise_it_is_nadaraya_and_watsons_estimator():
     assert table.estimates["mean"].values == pytest.approx(expected, abs=1e-3)
 
 
-def cover(law, price, runs, n, blind=False):
-    truth, hits, told, widths = draw(law, 200_000, 99), 0, 0, []
+def cover(distribution, price, runs, n, blind=False):
+    truth, hits, told, widths = draw(distribution, 200_000, 99), 0, 0, []
     for run in range(runs):
-        table = ask(draw(law, n, run), price, run)
+        table = ask(draw(distribution, n, run), price, run)
         estimate, points = table.estimates["mean"], table.labels["x"]
         low, high = estimate.interval(0.95, 1)
         if blind:  # knows the sampling, and nothing of the noise
-            about = ask(draw(law, n, run), ENDLESS, run, bandwidth=Fraction(bandwidth_of(table)))
+            about = ask(draw(distribution, n, run), ENDLESS, run, bandwidth=Fraction(bandwidth_of(table)))
             away = np.diff(about.estimates["mean"].interval(0.95, 1), axis=0)[0] / 2
             low, high = estimate.values - away, estimate.values + away
         expected = smooth(truth, points, bandwidth_of(table))
@@ -85,12 +85,12 @@ def cover(law, price, runs, n, blind=False):
 
 
 @every_price
-@pytest.mark.parametrize("law", ["smooth", "gap", "ties", "constant"])
-def test_intervals_hold_the_smoothed_curve_and_say_something(law, price):
+@pytest.mark.parametrize("distribution", ["smooth", "gap", "ties", "constant"])
+def test_intervals_hold_the_smoothed_curve_and_say_something(distribution, price):
     """14 tables, of whose points about 8 are independent: below 80% by chance in under 1e-6."""
-    held, told, width = cover(law, price, 14, 2000)
+    held, told, width = cover(distribution, price, 14, 2000)
     assert held > 0.8
-    assert told > (0.9 if law in {"smooth", "constant"} else 0.2)
+    assert told > (0.9 if distribution in {"smooth", "constant"} else 0.2)
     assert width < 4
 
 
@@ -101,9 +101,9 @@ def test_intervals_that_are_blind_to_the_noise_do_not_hold():
 @pytest.mark.soak
 @every_price
 @pytest.mark.parametrize("n", [1_000, 10_000])
-@pytest.mark.parametrize("law", ["smooth", "gap", "ties", "constant"])
-def test_coverage_is_near_what_is_promised(law, n, price):
-    held, _, _ = cover(law, price, 200, n)
+@pytest.mark.parametrize("distribution", ["smooth", "gap", "ties", "constant"])
+def test_coverage_is_near_what_is_promised(distribution, n, price):
+    held, _, _ = cover(distribution, price, 200, n)
     assert 0.92 - 0.03 < held <= 0.985
 
 

@@ -23,12 +23,12 @@ def ask(data, price, seed="knn", **arguments):
     return analyse(METHOD.build(FRAME, {**DEFAULTS, **arguments}), price, data, SeededBits(str(seed)))
 
 
-def draw(law, n, seed=0):
+def draw(distribution, n, seed=0):
     rng = np.random.default_rng(seed)
-    x = {"skewed": np.clip(rng.lognormal(0.5, 0.6, n), 0, 10), "even": rng.uniform(0, 10, n)}.get(law)
+    x = {"skewed": np.clip(rng.lognormal(0.5, 0.6, n), 0, 10), "even": rng.uniform(0, 10, n)}.get(distribution)
     x = np.round(rng.uniform(0, 10, n)) if x is None else x
     y = 5 + 3 * np.sin(x) + rng.normal(0, 1, n)
-    return {"x": x, "y": np.full(n, 3.3) if law == "constant" else np.clip(y, 0, 10)}
+    return {"x": x, "y": np.full(n, 3.3) if distribution == "constant" else np.clip(y, 0, 10)}
 
 
 def cells_of(table):
@@ -43,9 +43,9 @@ def means(data, cells):
     return np.array([found[each] for each in cells])
 
 
-@pytest.mark.parametrize("law", ["even", "skewed", "tied"])
-def test_without_noise_it_is_the_mean_of_each_cell(law):
-    data = draw(law, 4000)
+@pytest.mark.parametrize("distribution", ["even", "skewed", "tied"])
+def test_without_noise_it_is_the_mean_of_each_cell(distribution):
+    data = draw(distribution, 4000)
     table = ask(data, ENDLESS)
     assert table.estimates["mean"].values == pytest.approx(means(data, cells_of(table)), abs=0.01)
 
@@ -61,10 +61,10 @@ def test_many_rows_at_one_value_leave_no_empty_cells():
     assert not np.isnan(ask(draw("tied", 10_000), PRICES["epsilon"]).estimates["mean"].values).any()
 
 
-def cover(law, price, runs, n):
-    truth, hits, told = draw(law, 100_000, 99), 0, 0
+def cover(distribution, price, runs, n):
+    truth, hits, told = draw(distribution, 100_000, 99), 0, 0
     for run in range(runs):
-        table = ask(draw(law, n, run), price, run)
+        table = ask(draw(distribution, n, run), price, run)
         estimate, expected = table.estimates["mean"], means(truth, cells_of(table))
         low, high = estimate.interval(0.95, 1)
         known = ~np.isnan(estimate.values) & ~np.isnan(expected)
@@ -74,19 +74,19 @@ def cover(law, price, runs, n):
 
 
 @every_price
-@pytest.mark.parametrize("law", ["skewed", "tied", "constant"])
-def test_intervals_hold_the_means_of_the_cells(law, price):
+@pytest.mark.parametrize("distribution", ["skewed", "tied", "constant"])
+def test_intervals_hold_the_means_of_the_cells(distribution, price):
     """10 tables of about 9 cells: below 82% by chance in under 1e-6."""
-    held, told = cover(law, price, 10, 1500)
+    held, told = cover(distribution, price, 10, 1500)
     assert held > 0.82
     assert told > 0.85
 
 
 @pytest.mark.soak
 @every_price
-@pytest.mark.parametrize("law", ["even", "skewed", "tied", "constant"])
-def test_coverage_is_near_what_is_promised(law, price):
-    assert 0.92 - 0.02 < cover(law, price, 150, 5000)[0] <= 0.985
+@pytest.mark.parametrize("distribution", ["even", "skewed", "tied", "constant"])
+def test_coverage_is_near_what_is_promised(distribution, price):
+    assert 0.92 - 0.02 < cover(distribution, price, 150, 5000)[0] <= 0.985
 
 
 @every_price

@@ -56,7 +56,7 @@ def test_each_synopsis_changes_a_weight_by_at_most_e_either_way(price, synopses)
 
 @both_prices
 def test_draws_on_neighbours_are_as_alike_as_was_paid(price):
-    """The exact law of a draw by three synopses, with one row more or less."""
+    """The exact distribution of a draw by three synopses, with one row more or less."""
     analysis = build(METHOD, SIZES)
     synopses = [draw_people(2000, SIZES, seed) for seed in (1, 2)]
     believed = []
@@ -68,11 +68,11 @@ def test_draws_on_neighbours_are_as_alike_as_was_paid(price):
     # Without a cut too: all distances move then.
     for query in (asked.query, replace(asked.query, aggregate=replace(asked.query.aggregate, between=None))):
         before = PlacedRows(analysis, ROWS, None).exact(query)
-        law, epsilon = asked.mechanism, float(asked.mechanism.event(query.sensitivity()).epsilon)
+        distribution, epsilon = asked.mechanism, float(asked.mechanism.event(query.sensitivity()).epsilon)
         for changed in (ROWS[1:], ROWS[:-1], np.vstack([ROWS, [[3, 2, 1]]])):
             after = PlacedRows(analysis, changed, None).exact(query)
             assert np.abs(after - before).max() <= query.sensitivity().linf
-            ratios = law.probabilities(after) / law.probabilities(before)
+            ratios = distribution.probabilities(after) / distribution.probabilities(before)
             assert max(ratios.max(), 1 / ratios.min()) <= exp(epsilon) * (1 + 1e-9)
 
 

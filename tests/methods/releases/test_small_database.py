@@ -1,4 +1,4 @@
-"""The net mechanism: scores and law by their definition, and rows of the database that was chosen."""
+"""The net mechanism: scores and distribution by their definition, and rows of the database that was chosen."""
 
 from __future__ import annotations
 
@@ -79,8 +79,8 @@ def test_one_row_moves_scores_by_the_small_number_of_rows_and_no_further():
         after, _ = score(analysis, np.vstack([ROWS, [row]]), 390)
         furthest = max(furthest, int(np.abs(after - before).max()))
     assert furthest == 3
-    law = asked.mechanism
-    one, other = law.probabilities(before), law.probabilities(after)
+    distribution = asked.mechanism
+    one, other = distribution.probabilities(before), distribution.probabilities(after)
     assert max((one / other).max(), (other / one).max()) <= exp(0.9) * (1 + 1e-9)
 
 

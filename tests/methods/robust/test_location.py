@@ -9,11 +9,11 @@ from adomnia.methods.contract import BadArgument
 from adomnia.methods.robust.location import Tree, weigh
 from adomnia.privacy.events import Pure
 from kit.analyses import frame
-from kit.describing import EXACT, LAWS, build, table_of
+from kit.describing import DISTRIBUTIONS, EXACT, build, table_of
 
 FRAME = frame({"x": (0, 100)})
 COLUMN = FRAME.numbers["x"]
-VALUES = LAWS["lognormal"](np.random.default_rng(1), 5_000)
+VALUES = DISTRIBUTIONS["lognormal"](np.random.default_rng(1), 5_000)
 MANY = tuple(Fraction(place, 100) for place in range(3, 100, 3))
 
 
@@ -127,9 +127,9 @@ def test_a_rank_of_a_tree_has_less_noise_than_one_of_a_histogram_of_as_many_bins
     assert tree < histogram / 6
 
 
-@pytest.mark.parametrize("law", sorted(LAWS))
+@pytest.mark.parametrize("distribution", sorted(DISTRIBUTIONS))
 @pytest.mark.parametrize("way", ["tree", "histogram"])
-def test_intervals_hold_on_data_as_people_have_it_and_say_something(law, way):
+def test_intervals_hold_on_data_as_people_have_it_and_say_something(distribution, way):
     """Of 40 data sets two intervals each; 95% and more is expected: 17 misses of 80 have a chance below 1e-6."""
     missed, widths = 0, []
     asked = build(
@@ -143,7 +143,7 @@ def test_intervals_hold_on_data_as_people_have_it_and_say_something(law, way):
     )
     asked = asked.specialize_for(Pure(1))
     for seed in range(40):
-        values = LAWS[law](np.random.default_rng(seed), 2000)
+        values = DISTRIBUTIONS[distribution](np.random.default_rng(seed), 2000)
         lower, upper = table_of(asked, Pure(1), {"x": values}, seed).estimates["estimate"].interval(0.95, 1)
         truth = np.quantile(values, [float(each) for each in PROBS], method="inverted_cdf")
         missed += int(((truth < lower) | (truth > upper)).sum())

@@ -23,20 +23,20 @@ def plain(values):
     return float(np.subtract(*np.quantile(values, [0.75, 0.25], method="inverted_cdf")))
 
 
-@pytest.mark.parametrize("law", ["normal", "heavy tails", "zeros", "whole numbers"])
+@pytest.mark.parametrize("distribution", ["normal", "heavy tails", "zeros", "whole numbers"])
 @pytest.mark.parametrize("price", [EPSILON, RHO], ids=["epsilon", "rho"])
-def test_it_replies_and_its_interval_holds_and_says_something(law, price):
+def test_it_replies_and_its_interval_holds_and_says_something(distribution, price):
     """Too few hits of 40 are seen at a false-alarm rate of 1e-6. The bounds are 100 apart."""
-    replies = ask_often("ptr_iqr", plain, law, 4000, 40, price)
+    replies = ask_often("ptr_iqr", plain, distribution, 4000, 40, price)
     assert replies.silent <= 0.2
     replies.check_coverage()
     assert replies.width < 50
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("law", ["normal", "heavy tails", "zeros", "whole numbers"])
-def test_coverage_given_a_reply_is_near_what_is_promised(law):
-    replies = ask_often("ptr_iqr", plain, law, 4000, 2000, EPSILON)
+@pytest.mark.parametrize("distribution", ["normal", "heavy tails", "zeros", "whole numbers"])
+def test_coverage_given_a_reply_is_near_what_is_promised(distribution):
+    replies = ask_often("ptr_iqr", plain, distribution, 4000, 2000, EPSILON)
     assert 0.92 <= replies.hits / len(replies.found) <= 0.985
 
 
@@ -50,22 +50,22 @@ def test_an_interval_that_forgets_the_noise_is_found_out():
 
 
 @pytest.mark.parametrize("rows", [0, 1, 5])
-@pytest.mark.parametrize("law", ["normal", "constant"])
-def test_tiny_data_has_no_reply_and_is_told_why(rows, law):
-    table = ask("ptr_iqr", EPSILON, DATA[law](np.random.default_rng(1), rows), 3)
+@pytest.mark.parametrize("distribution", ["normal", "constant"])
+def test_tiny_data_has_no_reply_and_is_told_why(rows, distribution):
+    table = ask("ptr_iqr", EPSILON, DATA[distribution](np.random.default_rng(1), rows), 3)
     assert np.isnan(table.estimates["estimate"].values).all()
     assert any("There is no reply, and it was charged" in note and "or ask iqr" in note for note in table.notes)
 
 
-@pytest.mark.parametrize("law", ["constant", "two ends"])
-def test_ties_that_nobody_could_move_are_replied_to(law):
+@pytest.mark.parametrize("distribution", ["constant", "two ends"])
+def test_ties_that_nobody_could_move_are_replied_to(distribution):
     """Two ends that half of the rows have each are 100 apart, whoever comes or goes."""
-    values = DATA[law](np.random.default_rng(2), 3000)
+    values = DATA[distribution](np.random.default_rng(2), 3000)
     table = ask("ptr_iqr", Pure(2), values, 4)
     (value,) = table.estimates["estimate"].values
     (low,), (high,) = table.estimates["estimate"].interval(0.999, 1)
     assert low <= plain(values) <= high + 1e-4
-    assert value < 1 if law == "constant" else value > 10
+    assert value < 1 if distribution == "constant" else value > 10
 
 
 def test_less_than_one_step_of_the_grid_is_said():

@@ -21,28 +21,28 @@ def plain(values):
     return float(np.quantile(values, 0.5, method="inverted_cdf"))
 
 
-@pytest.mark.parametrize("law", ["normal", "heavy tails", "zeros", "whole numbers"])
+@pytest.mark.parametrize("distribution", ["normal", "heavy tails", "zeros", "whole numbers"])
 @pytest.mark.parametrize("price", [EPSILON, RHO], ids=["epsilon", "rho"])
-def test_with_a_known_scale_it_replies_and_its_interval_holds(law, price):
+def test_with_a_known_scale_it_replies_and_its_interval_holds(distribution, price):
     """Too few hits of 40 are seen at a false-alarm rate of 1e-6."""
-    replies = ask_often("ptr_median", plain, law, 4000, 40, price, scale=KNOWN)
+    replies = ask_often("ptr_median", plain, distribution, 4000, 40, price, scale=KNOWN)
     assert replies.silent <= 0.1
     replies.check_coverage()
     assert replies.width < 15
 
 
-@pytest.mark.parametrize("law", ["normal", "whole numbers"])
-def test_a_scale_that_is_not_known_is_found_first(law):
-    replies = ask_often("ptr_median", plain, law, 20_000, 25, EPSILON)
+@pytest.mark.parametrize("distribution", ["normal", "whole numbers"])
+def test_a_scale_that_is_not_known_is_found_first(distribution):
+    replies = ask_often("ptr_median", plain, distribution, 20_000, 25, EPSILON)
     assert replies.silent <= 0.4
     replies.check_coverage()
     assert replies.width < 15
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("law", ["normal", "heavy tails", "zeros", "whole numbers", "two ends"])
-def test_coverage_given_a_reply_is_near_what_is_promised(law):
-    replies = ask_often("ptr_median", plain, law, 4000, 2000, EPSILON, scale=KNOWN)
+@pytest.mark.parametrize("distribution", ["normal", "heavy tails", "zeros", "whole numbers", "two ends"])
+def test_coverage_given_a_reply_is_near_what_is_promised(distribution):
+    replies = ask_often("ptr_median", plain, distribution, 4000, 2000, EPSILON, scale=KNOWN)
     assert 0.92 <= replies.hits / len(replies.found) <= 0.985
 
 

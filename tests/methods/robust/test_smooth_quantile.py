@@ -8,11 +8,11 @@ from adomnia.methods.contract import BadArgument
 from adomnia.methods.robust.smooth_quantile import NO_ERROR, NO_INTERVAL
 from adomnia.privacy.events import Approximate, Composed, Concentrated, Pure
 from kit.analyses import frame
-from kit.describing import LAWS, build, table_of
+from kit.describing import DISTRIBUTIONS, build, table_of
 
 FRAME = frame({"x": (0, 100), "k": (0, 50)}, {"city": ("A", "B")}, whole=("k",))
 COLUMN, WHOLE = FRAME.numbers["x"], FRAME.numbers["k"]
-VALUES = LAWS["lognormal"](np.random.default_rng(1), 20_000)
+VALUES = DISTRIBUTIONS["lognormal"](np.random.default_rng(1), 20_000)
 DELTA = Fraction(1, 10**6)
 
 

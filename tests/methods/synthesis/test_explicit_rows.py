@@ -14,11 +14,14 @@ from adomnia.methods.synthesis.explicit_rows import (
     multiply,
     start_independent,
     sum_tables,
-    sum_up,
 )
 
 CHANCE = np.random.default_rng(20)
 TABLE = CHANCE.dirichlet(np.ones(24)).reshape(4, 3, 2) * 500
+
+
+def sum_up(weights, columns):
+    return weights.sum(axis=tuple(axis for axis in range(weights.ndim) if axis not in columns))
 
 
 def test_one_count_multiplies_weights_as_in_the_known_answer(vectors):
@@ -31,12 +34,6 @@ def test_one_count_multiplies_weights_as_in_the_known_answer(vectors):
 
 
 def test_tables_of_some_columns_are_sums_over_the_others():
-    assert sum_up(TABLE, (0, 2)) == pytest.approx(TABLE.sum(axis=1))
-    assert sum_up(TABLE, ()) == pytest.approx(TABLE.sum())
-    assert sum_up(TABLE, (0, 1, 2)) == pytest.approx(TABLE)
-
-
-def test_several_tables_are_the_same_as_each_by_itself():
     asked = [(0, 2), (1,), (), (0, 1, 2), (1, 2), (1,)]
     found = sum_tables(TABLE, asked)
     assert set(found) == set(asked)

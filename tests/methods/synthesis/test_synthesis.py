@@ -89,7 +89,7 @@ def test_whole_numbers_of_a_bin_are_all_drawn_equally_often():
     counts = np.bincount(drawn, minlength=20)
     assert counts[:10].sum() == 0
     assert stats.chisquare(counts[10:]).pvalue > 1e-6
-    assert stats.chisquare(counts[10:], np.r_[1500, [18_500 / 9] * 9]).pvalue < 1e-6  # a wrong law is found
+    assert stats.chisquare(counts[10:], np.r_[1500, [18_500 / 9] * 9]).pvalue < 1e-6  # a wrong distribution is found
     assert decode(AGES, [2, 3]) == (20, None)
     assert all(isinstance(value, int) for value in drawn[:10])
 

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from adomnia.methods.contract import BadArgument
-from adomnia.methods.testing.ks_test import LAWS, KolmogorovSmirnov, KolmogorovSmirnovByRank
+from adomnia.methods.testing.ks_test import DISTRIBUTIONS, KolmogorovSmirnov, KolmogorovSmirnovByRank
 from kit.analyses import frame
 from kit.trials import (
     NO_NOISE,
@@ -22,7 +22,9 @@ from kit.trials import (
 ROWS = frame({"x": (0, 1), "n": (0, 9)}, {"g": ("A", "B")}, whole=("n",))
 X, N, G = ROWS.numbers["x"], ROWS.numbers["n"], ROWS.factors["g"]
 TWO = build("ks_test", ROWS, column=X, group=G)
-LAW = build("ks_test", ROWS, column=X, law="normal", law_parameters=(Fraction(1, 2), Fraction(3, 20)))
+DISTRIBUTION = build(
+    "ks_test", ROWS, column=X, distribution="normal", distribution_parameters=(Fraction(1, 2), Fraction(3, 20))
+)
 TRIALS = 40
 
 
@@ -54,13 +56,13 @@ def test_without_noise_it_is_nearly_the_classical_test():
     theirs = stats.ks_2samp(*(data["x"][data["g"] == each] for each in "AB"))
     ours = answer(TWO, NO_NOISE, data)
     assert theirs.statistic - 0.04 <= ours.facts["statistic"]()[0] <= theirs.statistic + 1e-9
-    law = answer(LAW, NO_NOISE, data)
+    distribution = answer(DISTRIBUTION, NO_NOISE, data)
     one = stats.ks_1samp(data["x"], stats.norm(0.5, 0.15).cdf)
-    assert one.statistic - 0.04 <= law.facts["statistic"]()[0] <= one.statistic + 1e-9
+    assert one.statistic - 0.04 <= distribution.facts["statistic"]()[0] <= one.statistic + 1e-9
 
 
 @pytest.mark.parametrize("price", PRICES)
-@pytest.mark.parametrize("statistic", [TWO, LAW], ids=["two", "law"])
+@pytest.mark.parametrize("statistic", [TWO, DISTRIBUTION], ids=["two", "distribution"])
 def test_it_keeps_its_level(price, statistic):
     assert share_rejected(statistic, PRICES[price], draw, TRIALS, price) <= most_rejected(TRIALS)
 
@@ -79,7 +81,7 @@ def test_of_few_rows_it_says_little_and_nothing_wrong(rows):
 
 def test_it_finds_what_is_there():
     assert share_rejected(TWO, PRICES["epsilon = 1"], partial(draw, rows=1000, shift=0.08), 20, "power") >= 0.9
-    assert share_rejected(LAW, PRICES["epsilon = 1"], partial(draw, rows=1000, shift=0.08), 20, "power") >= 0.9
+    assert share_rejected(DISTRIBUTION, PRICES["epsilon = 1"], partial(draw, rows=1000, shift=0.08), 20, "power") >= 0.9
 
 
 def test_the_classical_test_on_noisy_bins_rejects_what_is_true():
@@ -101,7 +103,7 @@ def test_the_interval_of_the_difference_covers_it():
 
 
 @pytest.mark.parametrize(
-    ("law", "parameters", "theirs"),
+    ("distribution", "parameters", "theirs"),
     [
         ("normal", (1, 2), stats.norm(1, 2)),
         ("lognormal", (1, 2), stats.lognorm(2, scale=np.e)),
@@ -109,20 +111,20 @@ def test_the_interval_of_the_difference_covers_it():
         ("uniform", (-1, 2), stats.uniform(-1, 3)),
     ],
 )
-def test_the_laws_are_those_of_their_names(law, parameters, theirs):
+def test_the_distributions_are_those_of_their_names(distribution, parameters, theirs):
     at = np.array([-3.0, 0.0, 0.5, 2.0, 40.0])
-    assert LAWS[law].probability(at, *parameters) == pytest.approx(theirs.cdf(at))
+    assert DISTRIBUTIONS[distribution].probability(at, *parameters) == pytest.approx(theirs.cdf(at))
 
 
 def test_what_cannot_be_is_refused():
     with pytest.raises(BadArgument, match="not both"):
         build("ks_test", ROWS, column=X)
     with pytest.raises(BadArgument, match="not both"):
-        build("ks_test", ROWS, column=X, group=G, law="normal")
+        build("ks_test", ROWS, column=X, group=G, distribution="normal")
     with pytest.raises(BadArgument, match="mean and sd"):
-        build("ks_test", ROWS, column=X, law="normal", law_parameters=(Fraction(1), Fraction(-1)))
+        build("ks_test", ROWS, column=X, distribution="normal", distribution_parameters=(Fraction(1), Fraction(-1)))
     with pytest.raises(BadArgument, match="its rate"):
-        build("ks_test", ROWS, column=X, law="exponential")
+        build("ks_test", ROWS, column=X, distribution="exponential")
 
 
 def test_where_a_group_is_lost_in_noise_anything_is_possible_and_a_note_says_so():
@@ -141,13 +143,19 @@ def test_the_interval_covers_the_difference_where_the_noise_is_large():
     assert missed <= most_rejected(200, 0.05)
 
 
-def test_parameters_that_are_the_same_as_doubles_make_no_law():
+def test_parameters_that_are_the_same_as_doubles_make_no_distribution():
     with pytest.raises(BadArgument, match="lower and upper"):
-        build("ks_test", ROWS, column=X, law="uniform", law_parameters=(Fraction(50), 50 + Fraction(1, 10**20)))
+        build(
+            "ks_test",
+            ROWS,
+            column=X,
+            distribution="uniform",
+            distribution_parameters=(Fraction(50), 50 + Fraction(1, 10**20)),
+        )
 
 
 MONEY = frame({"x": (0, 500_000), "n": (0, 500_000)}, {"g": ("A", "B")}, whole=("n",))
-MONEY_LAW = {"law": "lognormal", "law_parameters": (Fraction(15, 2), Fraction(1))}
+MONEY_DISTRIBUTION = {"distribution": "lognormal", "distribution_parameters": (Fraction(15, 2), Fraction(1))}
 
 
 def draw_money(random, rows=1000, higher=0.0):
@@ -157,39 +165,52 @@ def draw_money(random, rows=1000, higher=0.0):
 
 
 @pytest.mark.parametrize(
-    ("law", "parameters"), [("normal", (1, 2)), ("lognormal", (1, 2)), ("exponential", (3,)), ("uniform", (-1, 2))]
+    ("distribution", "parameters"),
+    [("normal", (1, 2)), ("lognormal", (1, 2)), ("exponential", (3,)), ("uniform", (-1, 2))],
 )
-def test_quantiles_of_a_law_are_where_it_reaches_them(law, parameters):
+def test_quantiles_of_a_distribution_are_where_it_reaches_them(distribution, parameters):
     shares = np.array([0.001, 0.3, 0.5, 0.999])
-    assert LAWS[law].probability(LAWS[law].quantile(shares, *parameters), *parameters) == pytest.approx(shares)
+    assert DISTRIBUTIONS[distribution].probability(
+        DISTRIBUTIONS[distribution].quantile(shares, *parameters), *parameters
+    ) == pytest.approx(shares)
 
 
 @pytest.mark.parametrize("name", ["x", "n"])
-def test_a_law_is_cut_at_its_own_quantiles_between_numbers_of_the_grid(name):
-    test = build("ks_test", MONEY, column=MONEY.numbers[name], **MONEY_LAW)
+def test_a_distribution_is_cut_at_its_own_quantiles_between_numbers_of_the_grid(name):
+    test = build("ks_test", MONEY, column=MONEY.numbers[name], **MONEY_DISTRIBUTION)
     domain = MONEY.numbers[name].domain
-    chances = np.diff(LAWS["lognormal"].probability(np.array(test.bins.upper[:-1]), 7.5, 1.0), prepend=0, append=1)
+    chances = np.diff(
+        DISTRIBUTIONS["lognormal"].probability(np.array(test.bins.upper[:-1]), 7.5, 1.0), prepend=0, append=1
+    )
     assert len(test.bins) == 16
     assert chances.max() <= 1.05 / 14
     assert chances.min() == pytest.approx(0.001, rel=0.05)
     assert all((edge / domain.step).denominator == 2 for edge in test.bins.edges)
 
 
-def test_a_law_beyond_the_bounds_is_told_from_all_that_is_within():
+def test_a_distribution_beyond_the_bounds_is_told_from_all_that_is_within():
     test = build(
-        "ks_test", MONEY, column=MONEY.numbers["x"], law="normal", law_parameters=(Fraction(-9999), Fraction(1))
+        "ks_test",
+        MONEY,
+        column=MONEY.numbers["x"],
+        distribution="normal",
+        distribution_parameters=(Fraction(-9999), Fraction(1)),
     )
     assert len(test.bins) == 2
     table = answer(test, NO_NOISE, draw_money(np.random.default_rng(1)))
     assert table.estimates["estimate"].values[0] == pytest.approx(1, abs=0.01)
 
 
-def test_skewed_money_is_compared_with_its_law():
+def test_skewed_money_is_compared_with_its_distribution():
     """Bins of equal width would have nearly all rows in the first."""
     data = draw_money(np.random.default_rng(2), 2000)
-    right = build("ks_test", MONEY, column=MONEY.numbers["x"], **MONEY_LAW)
+    right = build("ks_test", MONEY, column=MONEY.numbers["x"], **MONEY_DISTRIBUTION)
     wrong = build(
-        "ks_test", MONEY, column=MONEY.numbers["x"], law="lognormal", law_parameters=(Fraction(15, 2), Fraction(5, 4))
+        "ks_test",
+        MONEY,
+        column=MONEY.numbers["x"],
+        distribution="lognormal",
+        distribution_parameters=(Fraction(15, 2), Fraction(5, 4)),
     )
     assert answer(right, PRICES["epsilon = 1"], data).facts["p_value"]()[0] > 0.01
     assert answer(wrong, PRICES["epsilon = 1"], data).facts["p_value"]()[0] < 0.01
@@ -205,9 +226,25 @@ def test_skewed_money_of_two_groups_is_told_apart():
 
 def test_few_whole_numbers_are_asked_as_ever():
     assert isinstance(build("ks_test", ROWS, column=N, group=G), KolmogorovSmirnov)
-    assert len(build("ks_test", ROWS, column=N, law="uniform", law_parameters=(Fraction(0), Fraction(9))).bins) == 10
     assert (
-        len(build("ks_test", ROWS, column=X, law="uniform", law_parameters=(Fraction(0), Fraction(1)), bins=40).bins)
+        len(
+            build(
+                "ks_test", ROWS, column=N, distribution="uniform", distribution_parameters=(Fraction(0), Fraction(9))
+            ).bins
+        )
+        == 10
+    )
+    assert (
+        len(
+            build(
+                "ks_test",
+                ROWS,
+                column=X,
+                distribution="uniform",
+                distribution_parameters=(Fraction(0), Fraction(1)),
+                bins=40,
+            ).bins
+        )
         == 40
     )
 

@@ -1,4 +1,4 @@
-"""What functions make of blocks: the estimates of most likelihood, without their bias."""
+"""What functions make of blocks: the maximum-likelihood estimates, without their bias."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ LOGS = Numbers(-12, 8, Fraction(1, 2**14))
 T = 12  # rows of a block, few: a bias would be seen
 
 
-def sums_of(law, values):
+def sums_of(distribution, values):
     """Exact sums of blocks of values, one row a block, in steps from the lower ends of the grids."""
-    grids = {"lognormal": (LOGS,), "gamma": (GRID, LOGS)}.get(law, (GRID,))
+    grids = {"lognormal": (LOGS,), "gamma": (GRID, LOGS)}.get(distribution, (GRID,))
     logs = np.log(np.maximum(values, 1e-9))
-    seen = {"lognormal": (logs,), "gamma": (values, logs)}.get(law, (values,))
+    seen = {"lognormal": (logs,), "gamma": (values, logs)}.get(distribution, (values,))
     columns = [np.full(len(values), values.shape[1])]
-    for grid, powers, each in zip(grids, POWERS[law], seen, strict=True):
+    for grid, powers, each in zip(grids, POWERS[distribution], seen, strict=True):
         steps = np.rint(each / float(grid.step)).astype(np.int64) - grid.grid_lower
         columns += [(steps**power).sum(axis=1) for power in range(1, powers + 1)]
     return grids, np.stack(columns, axis=-1)
@@ -44,12 +44,12 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("law", CASES)
-def test_small_blocks_have_no_bias(law):
-    """Five standard errors of 40,000 blocks: the estimate of most likelihood itself is off by 9 to 60 of them."""
-    draw, truth = CASES[law]
-    grids, sums = sums_of(law, draw(np.random.default_rng(7), (40_000, T)))
-    found = SumsOfBlocks(law, grids).estimate(sums)
+@pytest.mark.parametrize("distribution", CASES)
+def test_small_blocks_have_no_bias(distribution):
+    """Five standard errors of 40,000 blocks: the maximum-likelihood estimate itself is off by 9 to 60 of them."""
+    draw, truth = CASES[distribution]
+    grids, sums = sums_of(distribution, draw(np.random.default_rng(7), (40_000, T)))
+    found = SumsOfBlocks(distribution, grids).estimate(sums)
     away = (found.mean(axis=0) - truth) / (found.std(axis=0) / 200)
     assert np.abs(away).max() < 5
 
@@ -60,16 +60,16 @@ def test_without_the_correction_a_bias_would_be_seen():
     assert (plain.mean() - 15) / (plain.std() / 200) < -50
 
 
-@pytest.mark.parametrize("law", ["bernoulli", "poisson", "exponential", "normal", "lognormal"])
-def test_about_a_centre_blocks_of_any_size_make_the_mean_of_all_rows(law):
+@pytest.mark.parametrize("distribution", ["bernoulli", "poisson", "exponential", "normal", "lognormal"])
+def test_about_a_centre_blocks_of_any_size_make_the_mean_of_all_rows(distribution):
     """For statistics that are means: then dividing into blocks costs nothing at all."""
-    draw, truth = CASES[law]
+    draw, truth = CASES[distribution]
     values = draw(np.random.default_rng(8), (300, T))
-    grids, whole = sums_of(law, values)
+    grids, whole = sums_of(distribution, values)
     pairs = np.concatenate([whole[:100] + whole[100:200], whole[200:]])  # of 2 T and of T rows
     usual = Fraction(300 * T, 200)
-    function = SumsOfBlocks(law, grids, centre=(Fraction(truth[0]) * 2,) * len(truth), rows=usual)
-    seen = np.log(values) if law == "lognormal" else values
+    function = SumsOfBlocks(distribution, grids, centre=(Fraction(truth[0]) * 2,) * len(truth), rows=usual)
+    seen = np.log(values) if distribution == "lognormal" else values
     assert function.estimate(pairs)[:, 0].mean() == pytest.approx(seen.mean(), rel=1e-4)
 
 
@@ -91,7 +91,7 @@ def counts_of(values, lower, upper, bins):
     return np.stack([(places == place).sum(axis=1) for place in range(bins)], axis=-1)
 
 
-def test_a_weibull_law_in_fine_bins_is_that_of_most_likelihood():
+def test_a_weibull_distribution_in_fine_bins_is_that_of_most_likelihood():
     values = 3 * np.random.default_rng(5).weibull(1.7, (3, 400))
     counts = counts_of(np.log(values), -6, 4, 2000)
     found = BinsOfBlocks("weibull", Fraction(-6), Fraction(4)).estimate(counts)
@@ -101,7 +101,7 @@ def test_a_weibull_law_in_fine_bins_is_that_of_most_likelihood():
         assert np.exp(uncorrected) == pytest.approx([scale, shape], rel=2e-3)
 
 
-def test_small_blocks_of_a_weibull_law_have_next_to_no_bias():
+def test_small_blocks_of_a_weibull_distribution_have_next_to_no_bias():
     values = 3 * np.random.default_rng(5).weibull(1.7, (4000, 40))
     found = BinsOfBlocks("weibull", Fraction(-6), Fraction(4)).estimate(counts_of(np.log(values), -6, 4, 64))
     errors = found.std(axis=0) / np.sqrt(4000)

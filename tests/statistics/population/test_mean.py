@@ -83,7 +83,7 @@ def test_few_rows_leave_the_declared_range_or_less_and_never_no_number(size, pri
     assert np.mean(widths(estimate) == WIDTH) > 0.7
 
 
-def test_few_exact_rows_are_told_by_student_s_law():
+def test_few_exact_rows_are_told_by_student_s_distribution():
     true, samples = truth_of(POPULATIONS["normal"]), draw_samples("normal", 5, 3500)
     estimate = estimate_samples(MEAN, Pure(10**6), samples, np.random.default_rng(4))
     assert 0.92 <= cover(estimate, true.mean) <= 0.995

@@ -34,13 +34,15 @@ def quantile(share):
 def released(statistic, price, name, size, draws=DRAWS):
     """What is released of many samples, each of its own."""
     (measure,) = statistic.planned_measures(price)
-    law, random = measure.mechanism, np.random.default_rng([size, len(name)])
+    mechanism, random = measure.mechanism, np.random.default_rng([size, len(name)])
     with brackets.in_doubles(random):
         found = [
-            law.release(brackets.secret(law, random.choice(WIDTH + 1, size, p=POPULATIONS[name])), SeededBits("unused"))
+            mechanism.release(
+                brackets.secret(mechanism, random.choice(WIDTH + 1, size, p=POPULATIONS[name])), SeededBits("unused")
+            )
             for _ in range(draws)
         ]
-    return Measured(np.concatenate(found), law)
+    return Measured(np.concatenate(found), mechanism)
 
 
 def true_quantile(name, share):
@@ -69,15 +71,15 @@ def test_it_is_not_wide_beside_what_sampling_leaves(share, size, most):
 
 
 def test_an_interval_of_noise_alone_is_seen_to_miss_the_population():
-    law, random = (
+    mechanism, random = (
         Brackets(quantile(HALF).query.aggregate.shares, 100_000, Fraction(1), PRICES[0]),
         np.random.default_rng(8),
     )
-    place, scatter, held = law.shares.index(HALF), 10_000 / 4, []
+    place, scatter, held = mechanism.shares.index(HALF), 10_000 / 4, []
     with brackets.in_doubles(random):
         for _ in range(DRAWS):
-            secret = brackets.secret(law, random.integers(0, 100_000, 10_000))
-            found = Bracket.read(law, law.release(secret, SeededBits("unused"))[0], place)
+            secret = brackets.secret(mechanism, random.integers(0, 100_000, 10_000))
+            found = Bracket.read(mechanism, mechanism.release(secret, SeededBits("unused"))[0], place)
             ends = found.bounds(0.05), replace(found, scatter=scatter).bounds(0.025)
             held.append([low <= 49_999 <= high for low, high in ends])
     alone, together = np.mean(held, axis=0)

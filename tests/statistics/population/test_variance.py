@@ -54,7 +54,7 @@ def test_an_interval_of_noise_alone_is_seen_to_miss_the_population(name):
     assert cover(estimate_samples(alone, Pure(1), samples, np.random.default_rng(1)), true.deviation) < 0.8
 
 
-def test_a_normal_law_in_place_of_the_measured_scatter_would_miss_heavy_tails():
+def test_a_normal_distribution_in_place_of_the_measured_scatter_would_miss_heavy_tails():
     true, samples = truth_of(POPULATIONS["lognormal"]), draw_samples("lognormal", 10_000)
     estimate = estimate_samples(SPREAD, Pure(1), samples, np.random.default_rng(1))
     supposed = 1.96 * true.deviation / sqrt(2 * 10_000)

@@ -1,7 +1,7 @@
 """The slider of prices: a scale of logarithms, and over it the error of the roughest column, which is a funnel.
 
-The error is known at a few prices and drawn between them by its law, which is a power of the price: that is why it
-says "about". At the price that is chosen it is exact.
+The error is known at a few prices and drawn between them by its distribution, which is a power of the price: that is
+why it says "about". At the price that is chosen it is exact.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from adomnia.api.catalog_edits.edits import add_section, remove_key, remove_sect
 from adomnia.api.catalog_edits.examining import parse_toml
 from adomnia.catalog.document_keys import NAME
 from adomnia.console.catalog.fields import read_path
-from adomnia.console.catalog.parts import TEXT, EditorPart, find_part, list_parts
+from adomnia.console.catalog.parts import EditorPart, find_part, list_parts
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
@@ -89,7 +89,3 @@ class CatalogDraft:
         if name in (self.content or {}).get(part.adds, {}):
             raise Refusal(name, "is there already", "write another name, or change that one")
         return replace(self, text=add_section(self.text, (part.adds, name), literals), part=f"{part.adds}/{name}")
-
-    def is_text(self) -> bool:
-        """Whether all of the text is edited, and not one of its parts."""
-        return self.find_part().name == TEXT

@@ -8,7 +8,6 @@ Proofs: docs/proofs/check.md, docs/proofs/relations.md, docs/proofs/vectors.md.
 
 from adomnia.engines.check.keys import Reading
 from adomnia.engines.check.statements import (
-    check_blocks,
     check_cells_of_blocks,
     check_histogram,
     check_public,
@@ -19,7 +18,6 @@ from adomnia.engines.check.transforms import Proved, transform_sensitivity
 __all__ = [
     "Proved",
     "Reading",
-    "check_blocks",
     "check_cells_of_blocks",
     "check_histogram",
     "check_public",

@@ -72,19 +72,12 @@ def check_histogram(
     return found[0], cells, Reading(start, shift, buckets, select.sql(copy=False))
 
 
-def check_blocks(statement: Statement, catalog: Catalog, dialect: Dialect) -> int:
-    """Of how many blocks of people a statement gives counts and exact sums, each of one block's rows; else a Failure.
+def check_cells_of_blocks(statement: Statement, catalog: Catalog, dialect: Dialect) -> tuple[range, ...]:
+    """The cells of each key, blocks of people first, of counts and exact sums of one block's rows; else a Failure.
 
     One person's rows, however many, are all in one of the blocks, whoever else is there. They need not be capped: this
-    says nothing of how far they move that block.
+    says nothing of how far they move that block. Further keys may divide them.
     """
-    cells = check_cells_of_blocks(statement, catalog, dialect)
-    require(len(cells) == 1, "blocks without other keys")
-    return len(cells[0])
-
-
-def check_cells_of_blocks(statement: Statement, catalog: Catalog, dialect: Dialect) -> tuple[range, ...]:
-    """The same where rows of a block are divided by further keys: the cells of each key, blocks first."""
     reader, select = _reader(statement, catalog, dialect), parse_select(statement.text, dialect)
     rows = reader.source(select)
     require(rows.per_person > 0, "a private table")

@@ -13,7 +13,7 @@ from math import inf, nextafter
 
 from adomnia.engines.duckdb_dialect import list_case_pairs
 from adomnia.engines.postgres.functions import OWN_AGGREGATES
-from adomnia.engines.postgres.stored_functions import ARITHMETIC, ONCE, PLACES, StoredFunction, double
+from adomnia.engines.postgres.stored_functions import ARITHMETIC, PLACES, StoredFunction, double
 from adomnia.privacy.kinds import LONGEST_TEXT
 from adomnia.privacy.wall_time import FIRST_SECOND, LAST_SECOND
 
@@ -192,9 +192,3 @@ def list_own() -> tuple[StoredFunction, ...]:
 def render_library(schema: str) -> tuple[str, ...]:
     """The statements that make all of them in a schema, whose name is quoted."""
     return tuple(statement for own in list_own() for statement in own.render(schema))
-
-
-def list_names() -> frozenset[str]:
-    """What they are called: nothing else that begins like that may lie in the schema."""
-    twins = {own.called + ONCE for own in list_own() if own.twin}
-    return frozenset({own.called for own in list_own()} | twins)

@@ -1,1 +1,1 @@
-"""Densities: histograms, and laws that are fitted to them."""
+"""Densities: histograms, and distributions that are fitted to them."""

@@ -1,9 +1,8 @@
 """Densities as histograms whose number of bins follows from the noisy data.
 
 Or they have about as many bins as the cube root of the number of rows, which is bought first. Merged cells have the
-noise of all of them. Bins that are counted after their width is known have one noise each, so that the error is that of
-`expected_ise`. Of n values between 0 and 1 in d bins, with Laplace noise of scale c / epsilon on every count, the
-integrated squared error is on average about
+noise of all of them. Bins that are counted after their width is known have one noise each. Of n values between 0 and 1
+in d bins, with Laplace noise of scale c / epsilon on every count, the integrated squared error is on average about
 
     R(f') / (12 d**2)  +  (d - R(f)) / n  +  2 c**2 d**2 / (epsilon n)**2,        R(g) the integral of g**2:
 
@@ -21,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
@@ -119,40 +118,6 @@ class DensityByRate(SeveralRounds):
     def _tabulate(self, counted: Measured, sizes: tuple[int, ...]) -> ResultTable:
         bins = NoisyShares(counted.values[: len(sizes)], (1,) * len(sizes), counted.noise, sampled=True)
         return describe_density(bins, self.cells, sizes, _CHOSEN_BY_ROWS(bins=len(sizes)), competing=1)
-
-
-class ExpectedError(NamedTuple):
-    """The three parts of the integrated squared error."""
-
-    averaging: float
-    sampling: float
-    noise: float
-
-    @property
-    def total(self) -> float:
-        """All of them."""
-        return sum(self)
-
-
-class Shape(NamedTuple):
-    """What the error depends on of a density on [0, 1]: the integrals of its square and of that of its slope."""
-
-    square: float
-    slope_square: float
-
-
-def expected_ise(shape: Shape, bins: int, rows: float, epsilon: float, moved: int = 1) -> ExpectedError:
-    """The integrated squared error to expect; `moved` is by how much one person moves all counts together.
-
-    >>> beta = Shape(square=1.2, slope_square=12.0)  # the density 6 x (1 - x)
-    >>> [round(part, 4) for part in expected_ise(beta, bins=10, rows=1000, epsilon=1, moved=2)]
-    [0.01, 0.0088, 0.0008]
-    """
-    return ExpectedError(
-        shape.slope_square / (12 * bins**2),
-        (bins - shape.square) / rows,
-        2 * (moved * bins / (epsilon * rows)) ** 2,
-    )
 
 
 def count_bins(rows: float) -> int:

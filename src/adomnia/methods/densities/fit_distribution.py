@@ -1,9 +1,9 @@
-"""Fits a law to a noisy histogram: its parameters, its mean, and the largest value to expect.
+"""Fits a distribution to a noisy histogram: its parameters, its mean, and the largest value to expect.
 
 The outer two bins are open: censored data with known noise. A noisy count has mean n P and variance n P + s, where P is
-the share of its bin under the law and s the variance of the noise. The fit solves the equations that are best for these
-two moments (quasi-likelihood; Wedderburn 1974): bins that hold hardly more than noise count little, and nothing is cut
-at zero, which would bias the tails. Without noise it is the censored maximum of likelihood.
+the share of its bin under the distribution and s the variance of the noise. The fit solves the equations that are best
+for these two moments (quasi-likelihood; Wedderburn 1974): bins that hold hardly more than noise count little, and
+nothing is cut at zero, which would bias the tails. Without noise it is the censored maximum of likelihood.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from adomnia.messages.notes import NoteTemplate, define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.column_bins import BREAKS, ColumnBins, bins_parameter, choose_bins, split_finely
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter, demand_few_tables
-from adomnia.methods.parts.densities.laws import LAWS, Family
+from adomnia.methods.parts.densities.distributions import DISTRIBUTIONS, Family
 from adomnia.methods.parts.densities.shares import ABOUT_PEOPLE, require_one_row
 from adomnia.methods.simulation import count_simulations
 from adomnia.noise.afterwards import follow
@@ -35,15 +35,15 @@ _STEPS = 4  # that a fit takes, about
 _LARGEST_ERROR = 1.0  # of a logarithm, or in standard deviations: beyond it a parameter is unknown
 _CLEAR = 3.0  # standard deviations of the noise that the number of rows must exceed
 _MOST_ROWS = 2**53
-_LEAST_MEAN = 0.1  # standard deviations above 0 that the fit of a positive law starts at: noise may put it below
+_LEAST_MEAN = 0.1  # standard deviations above 0 where the fit of a positive distribution starts: noise may put it below
 
 _OPEN = define_note("outer_bins_open", "The outer bins are open: values beyond the bounds count as censored there.")
 _LARGEST = define_note(
     "largest_of_many", "maximum is what the largest of as many values is about: one of them lies above it on average."
 )
-_LAW = define_note(
-    "law_taken_for_granted",
-    "All figures take the law for granted; fit_p_value is small where the histogram speaks against it.",
+_TAKEN_FOR_GRANTED = define_note(
+    "distribution_taken_for_granted",
+    "All figures take the distribution for granted; fit_p_value is small where the histogram speaks against it.",
 )
 _NO_REPLY = NoteTemplate(
     "fit_without_reply",
@@ -59,12 +59,12 @@ _CLOSE = 1e-6
 
 @dataclass(frozen=True)
 class FitDistribution(SingleRound):
-    """The parameters of a law, its moments and its largest value.
+    """The parameters of a distribution, its moments and its largest value.
 
-    Method      one noisy histogram, to which the law is fitted by quasi-likelihood with the noise in the variance;
+    Method      one noisy histogram, which is fitted by quasi-likelihood with the noise in the variance;
                 intervals by parametric bootstrap: sampling and noise are simulated, and the fit is repeated.
     Guarantee   one measurement of disjoint counts at the whole price.
-    Bias        that of the law where it does not hold.
+    Bias        that of the distribution where the data do not follow it.
     Cite        Wedderburn 1974 (quasi-likelihood); Ferrando, Wang & Sheldon 2022 (the bootstrap).
     """
 
@@ -73,28 +73,34 @@ class FitDistribution(SingleRound):
     relation: Relation
     by: tuple[Factor, ...]
     bins: ColumnBins
-    law: str
+    distribution: str
 
     @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
         return ((self.bins.query(self.relation, keys_of(*self.by)), Fraction(1)),)
 
     def tabulate(self, *measured: Measured) -> ResultTable:
-        fitted = Fitted(LAWS[self.law], self.bins, measured[0])
+        fitted = Fitted(DISTRIBUTIONS[self.distribution], self.bins, measured[0])
         problem = fitted.problem
         return ResultTable(
             labels={"term": fitted.terms},
             estimates={"estimate": Estimate(fitted.values, fitted.interval, "fit to a noisy histogram")},
             facts={"standard_error": fitted.standard_errors, "fit_p_value": fitted.fit_p_values},
-            notes=(ABOUT_PEOPLE, _OPEN, _LARGEST, _LAW, *([_NO_REPLY(problem=problem)] if problem else [])),
+            notes=(
+                ABOUT_PEOPLE,
+                _OPEN,
+                _LARGEST,
+                _TAKEN_FOR_GRANTED,
+                *([_NO_REPLY(problem=problem)] if problem else []),
+            ),
             figure={"kind": "points", "x": "term", "y": "estimate", "scales": "own"},
-            model={"law": self.law, "point": [] if problem else fitted.point.tolist()},
+            model={"distribution": self.distribution, "point": [] if problem else fitted.point.tolist()},
             about="population",
         )
 
 
 class Fits(NamedTuple):
-    """Points of a law with numbers of rows, of shapes (..., parameters) and (...)."""
+    """Points of a distribution with numbers of rows, of shapes (..., parameters) and (...)."""
 
     points: Floats
     rows: Floats
@@ -102,15 +108,15 @@ class Fits(NamedTuple):
 
 @dataclass(frozen=True)
 class Censored:
-    """What is fitted: a law, the edges between bins in about standard deviations, the variance of a count's noise."""
+    """A distribution to fit, the edges between bins in about standard deviations, the variance of a count's noise."""
 
-    law: Family
+    distribution: Family
     edges: Floats
     variance: float
 
     def shares(self, points: Floats) -> Floats:
         """The share of each bin."""
-        below = self.law.below(points, self.edges)
+        below = self.distribution.below(points, self.edges)
         whole = np.concatenate([np.zeros_like(below[..., :1]), below, np.ones_like(below[..., :1])], axis=-1)
         return np.maximum(np.diff(whole, axis=-1), 0.0)
 
@@ -163,15 +169,15 @@ class Censored:
 
 
 class Fitted:
-    """A law that is fitted to one noisy histogram. Numbers are in units of about their standard deviation inside."""
+    """A distribution fitted to one noisy histogram. Inside, numbers are in units of about their standard deviation."""
 
-    def __init__(self, law: Family, bins: ColumnBins, measured: Measured) -> None:
-        self.law, self._measured = law, measured
-        self.terms = (*law.terms, "mean", "sd", "maximum")
+    def __init__(self, distribution: Family, bins: ColumnBins, measured: Measured) -> None:
+        self.distribution, self._measured = distribution, measured
+        self.terms = (*distribution.terms, "mean", "sd", "maximum")
         self._counts = measured.values.astype(np.float64)
         self._mean, self._unit = _binned_moments(self._counts, bins)
         edges = np.array(bins.upper[:-1]) / self._unit
-        self._model = Censored(law, edges, measured.noise.cumulants.variance)
+        self._model = Censored(distribution, edges, measured.noise.cumulants.variance)
 
     @cached_property
     def problem(self) -> str:
@@ -185,13 +191,13 @@ class Fitted:
     @cached_property
     def _fit(self) -> Fits:
         mean = self._mean / self._unit
-        start = self.law.start(max(mean, _LEAST_MEAN) if self.law.positive else mean, 1.0)
+        start = self.distribution.start(max(mean, _LEAST_MEAN) if self.distribution.positive else mean, 1.0)
         return self._model.fit(self._counts, Fits(start, np.array(max(self._counts.sum(), 1.0))))
 
     @property
     def point(self) -> Floats:
-        """The fitted law."""
-        return self.law.scaled(self._fit.points, self._unit)
+        """The fitted distribution."""
+        return self.distribution.scaled(self._fit.points, self._unit)
 
     @cached_property
     def values(self) -> Floats:
@@ -199,7 +205,7 @@ class Fitted:
         return np.full(len(self.terms), np.nan) if self.problem else self._describe(self._fit)
 
     def interval(self, confidence: float, cells: int) -> Bounds:
-        """By the normal law on the scale of each term, with the spread of all simulated fits."""
+        """By the normal distribution on the scale of each term, with the spread of all simulated fits."""
         from scipy.special import ndtri
 
         if self.problem:
@@ -215,7 +221,7 @@ class Fitted:
         return tuple(map(float, _spread(self._simulated)))
 
     def fit_p_values(self) -> tuple[Fact, ...]:
-        """How many of the simulated histograms are as far from the law as this one."""
+        """How many of the simulated histograms are as far from the distribution as this one."""
         if self.problem:
             return (None,) * len(self.terms)
         own = self._model.misfit(self._fit, self._counts)
@@ -224,9 +230,10 @@ class Fitted:
         return (bound_p_value((1 + farther) * least, least),) * len(self.terms)
 
     def _describe(self, fits: Fits) -> Floats:
-        points = self.law.scaled(fits.points, self._unit)
-        largest = self.law.quantile(points, 1 - 1 / np.maximum(fits.rows, 2.0))
-        described = [*np.moveaxis(self.law.parameters(points), -1, 0), *self.law.moments(points), largest]
+        points = self.distribution.scaled(fits.points, self._unit)
+        largest = self.distribution.quantile(points, 1 - 1 / np.maximum(fits.rows, 2.0))
+        parameters = np.moveaxis(self.distribution.parameters(points), -1, 0)
+        described = [*parameters, *self.distribution.moments(points), largest]
         return np.stack(described, axis=-1)
 
     @cached_property
@@ -251,7 +258,8 @@ class Fitted:
     @property
     def _on_logs(self) -> Floats:
         """Which terms are above zero by their nature."""
-        return np.array([(self.law.positive and term != "mu") or term in ("sigma", "sd") for term in self.terms])
+        positive = self.distribution.positive
+        return np.array([(positive and term != "mu") or term in ("sigma", "sd") for term in self.terms])
 
     def _logs(self, values: Floats) -> Floats:
         return np.where(self._on_logs, np.log(np.where(self._on_logs, np.maximum(values, 1e-300), 1.0)), values)
@@ -276,35 +284,46 @@ def _binned_moments(counts: Floats, bins: ColumnBins) -> tuple[float, float]:
 
 
 def _build(frame: Frame, arguments: Arguments) -> FitDistribution:
-    column, law = arguments["column"], arguments["law"]
+    column, distribution = arguments["column"], arguments["distribution"]
     require_one_row(frame, METHOD.name)
-    if LAWS[law].positive and column.domain.upper <= 0:
-        raise BadArgument("law", f"{law} is of numbers above 0, and {column.name} has none", "ask for law => 'normal'")
+    if DISTRIBUTIONS[distribution].positive and column.domain.upper <= 0:
+        raise BadArgument(
+            "distribution",
+            f"{distribution} is of numbers above 0, and {column.name} has none",
+            "ask for distribution => 'normal'",
+        )
     bins = choose_bins(column, arguments) if arguments["breaks"] else split_finely(column, arguments["bins"])
     if len(bins) < _LEAST_BINS:
-        raise BadArgument("bins", f"are {len(bins)}, too few for a law", f"ask for at least {_LEAST_BINS}")
+        raise BadArgument("bins", f"are {len(bins)}, too few for a distribution", f"ask for at least {_LEAST_BINS}")
     demand_few_tables(arguments["by"], _STEPS * len(bins))
-    return FitDistribution(with_values(frame.relation, column.value), arguments["by"], bins, law)
+    return FitDistribution(with_values(frame.relation, column.value), arguments["by"], bins, distribution)
 
 
 METHOD = Method(
     name="fit_distribution",
     chapter="densities",
-    summary="Fits a law to a noisy histogram of a column: parameters, mean, standard deviation, largest value.",
+    summary="Fits a distribution to a noisy histogram: parameters, mean, standard deviation, largest value.",
     parameters=(
         Parameter("column", "column", "the column of numbers", required=True),
-        Parameter("law", "choice", "the family of laws", default="lognormal", choices=tuple(LAWS)),
+        Parameter(
+            "distribution",
+            "choice",
+            "the family of distributions",
+            default="lognormal",
+            choices=tuple(DISTRIBUTIONS),
+            formerly="law",
+        ),
         bins_parameter(32, _MOST_BINS),
         BREAKS,
         BY,
     ),
     build=_build,
     returns={
-        "term": "a parameter of the law, its mean, its sd, or maximum: the quantile at 1 - 1/n",
+        "term": "a parameter of the distribution, its mean, its sd, or maximum: the quantile at 1 - 1/n",
         "estimate": "its value",
         "standard_error": "how far it is off, by sampling and noise",
-        "fit_p_value": "how probable a histogram as far from the law is, if the law holds",
+        "fit_p_value": "how probable a histogram as far from the distribution is, if the data follow it",
     },
-    example="SELECT * FROM fit_distribution(people, column => salary, law => 'gamma')",
+    example="SELECT * FROM fit_distribution(people, column => salary, distribution => 'gamma')",
     known_as={"R": "fitdistrplus::fitdistcens", "SAS": "PROC UNIVARIATE", "SciPy": "stats.fit"},
 )

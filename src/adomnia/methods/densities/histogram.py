@@ -16,7 +16,6 @@ from adomnia.statistics.contract import Bounds, Estimate, Measured, ResultTable,
 from adomnia.statistics.one_round import in_steps
 
 _OUTSIDE = define_note("outside_in_outer_bins", "What lies outside the bins is counted in the outer ones.")
-_PICTURE = {"kind": "bars", "x_from": "x_from", "x_to": "x_to", "y": "density"}
 _ABOUT = define_note(
     "histogram_about",
     "Intervals of counts are about the people in the data, those of densities about the population.",
@@ -28,7 +27,7 @@ class HistogramOfColumn(SingleRound):
     """Counts in bins, and the density that they are.
 
     Method      one noisy count a bin. The density is the count over the noisy number of rows and the width, made
-                not negative with an integral of 1; its interval by inverting a score test whose law is simulated.
+                not negative with an integral of 1; its interval by inverting a simulated score test.
     Guarantee   one measurement of disjoint counts at the whole price.
     Bias        none in counts; densities of few rows are drawn to zero from below.
     Cite        Dwork, McSherry, Nissim & Smith 2006; Wilson 1927 (the interval).

@@ -167,8 +167,8 @@ def find_box(counts: Measured, wanted: float) -> Box | None:
     alpha = _MISTAKEN / sum(prod(each.shape[: noisy.ndim]) for each in windows)
     for size, window in zip(sizes, windows, strict=True):
         held, cells = window.sum(axis=tuple(range(noisy.ndim, 2 * noisy.ndim))), prod(size)
-        law = np.array([variance * cells]), np.array([fourth * cells])
-        margin = float(deviations(*law, 2 * alpha)[0] * np.sqrt(law[0][0]))  # of one side alone
+        cumulants = np.array([variance * cells]), np.array([fourth * cells])
+        margin = float(deviations(*cumulants, 2 * alpha)[0] * np.sqrt(cumulants[0][0]))  # of one side alone
         if held.max() >= wanted + margin:
             start = np.unravel_index(int(held.argmax()), held.shape)
             return tuple((int(first), int(first) + side - 1) for first, side in zip(start, size, strict=True))

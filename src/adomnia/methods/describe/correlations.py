@@ -27,7 +27,7 @@ class Correlations(PairMatrix):
     """Pearson's correlation of each pair of columns, in every group.
 
     Method      noisy Bernstein sums of degree four in both values of each pair: the fourth moments tell how exact a
-                sample's correlation is, whatever the law of the values. Of the data alone, of degree two.
+                sample's correlation is, whatever the distribution of the values. Of the data alone, of degree two.
     Guarantee   equal parts of the price for each pair, composed.
     Bias        clamping; of the population, what rounding values to 1/128 to 1/256 of their range leaves once its
                 variance is taken off.

@@ -88,9 +88,9 @@ class Crosstab(SingleRound):
     def _read(self, measured: Measured) -> tuple["NoisyCounts | WeightedCounts", ...]:
         """The cells with their margins, and the wholes that each is a part of: the table, its row, its column."""
         if self.weights is None:
-            counts, law = np.asarray(measured.values, dtype=np.float64), measured.noise.continuous.cumulants
+            counts, cumulants = np.asarray(measured.values, dtype=np.float64), measured.noise.continuous.cumulants
             tables = _list_wholes(_with_margins(counts)), _list_wholes(_with_margins(np.ones_like(counts)))
-            return tuple(NoisyCounts(values, cells, law) for values, cells in zip(*tables, strict=True))
+            return tuple(NoisyCounts(values, cells, cumulants) for values, cells in zip(*tables, strict=True))
         found = WeightedCounts.of(measured, self.weights, population=self.population)
         parts = (_list_wholes(_with_margins(each)) for each in (found.values, found.squares, found.noises))
         return tuple(

@@ -71,9 +71,9 @@ class Frequencies(SingleRound):
         if self.weights is not None:
             found = WeightedCounts.of(measured, self.weights, population=self.population)
             return found.estimate(), found.share_of(found.whole, population=self.population)
-        counts, law = np.asarray(measured.values, dtype=np.float64), measured.noise.continuous.cumulants
-        counted = NoisyCounts(counts, np.ones(len(counts)), law)
-        whole = NoisyCounts(np.full(len(counts), counts.sum()), np.full(len(counts), float(len(counts))), law)
+        counts, cumulants = np.asarray(measured.values, dtype=np.float64), measured.noise.continuous.cumulants
+        counted = NoisyCounts(counts, np.ones(len(counts)), cumulants)
+        whole = NoisyCounts(np.full(len(counts), counts.sum()), np.full(len(counts), float(len(counts))), cumulants)
         return counted.estimate(), counted.share_of(whole, population=self.population)
 
 

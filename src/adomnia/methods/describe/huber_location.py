@@ -201,9 +201,9 @@ class HuberResiduals:
         sampling = max(self.squares - 2 * step * within + step**2 * self.inside, 0.0) if self.population else 0.0
         noise = (4 * variance, 0.0, 3 * variance)
         a, b, c = (np.array([each]) for each in (noise[0] + sampling, noise[1], noise[2]))
-        law = fourth * (2 + ((_COEFFICIENTS - step) ** 4).sum())
+        fourths = fourth * (2 + ((_COEFFICIENTS - step) ** 4).sum())
         return NoisyRatio(
-            np.array([self.total]), np.array([self.inside]), (a, b, c), np.array([law]), (-_FARTHEST, _FARTHEST)
+            np.array([self.total]), np.array([self.inside]), (a, b, c), np.array([fourths]), (-_FARTHEST, _FARTHEST)
         )
 
 

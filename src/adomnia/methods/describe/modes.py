@@ -71,10 +71,10 @@ class Modes(SingleRound):
 
     def tabulate(self, *measured: Measured) -> ResultTable:
         counts = np.asarray(measured[0].values, dtype=np.float64)
-        law, many = measured[0].noise.continuous.cumulants, len(counts)
+        cumulants, many = measured[0].noise.continuous.cumulants, len(counts)
         chosen = np.argsort(-counts, kind="stable")[: self.top]
-        counted = NoisyCounts(counts[chosen], np.ones(len(chosen)), law)
-        whole = NoisyCounts(np.full(len(chosen), counts.sum()), np.full(len(chosen), float(many)), law)
+        counted = NoisyCounts(counts[chosen], np.ones(len(chosen)), cumulants)
+        whole = NoisyCounts(np.full(len(chosen), counts.sum()), np.full(len(chosen), float(many)), cumulants)
         share = counted.share_of(whole, population=self.population).estimate("noisy count / noisy count of all")
         held = [self._candidates[place] for place in chosen.tolist()]
         return ResultTable(

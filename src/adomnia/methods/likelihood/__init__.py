@@ -1,1 +1,1 @@
-"""Laws with parameters: fitted by likelihood from noisy statistics, or described by what is believed of them."""
+"""Distributions with parameters: fitted by likelihood from noisy statistics, or inferred by Bayes' rule."""

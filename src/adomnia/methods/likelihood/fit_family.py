@@ -1,4 +1,4 @@
-"""Fits a law to noisy sums of its sufficient statistics: parameters with intervals, and what the noise cost."""
+"""Fits a distribution to noisy sums of its sufficient statistics: parameters, intervals, and what the noise cost."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -24,18 +24,19 @@ _LEAST_ROWS = 3.0
 _SEEN = 0.001  # a share of values beyond the bounds that is worth a word
 _NUMBERS = 100  # that a group takes as long as, of those that are simulated elsewhere
 
-_LAW = define_note(
+_TAKEN_FOR_GRANTED = define_note(
     "family_taken_for_granted",
-    "All figures take the law for granted. fit_distribution tells whether a histogram speaks against it.",
+    "All figures take the distribution for granted. fit_distribution tells whether a histogram speaks against it.",
 )
 _BEYOND = NoteTemplate(
     "share_beyond_bounds",
-    "Values beyond {lower:g} and {upper:g} count as these. By the fitted law that is a share of about {share:.2g}: the "
-    "parameters are biased by it, and intervals do not know that. Declare wider bounds if there are such values.",
+    "Values beyond {lower:g} and {upper:g} count as these. By the fitted distribution that is a share of about "
+    "{share:.2g}: the parameters are biased by it, and intervals do not know that. Declare wider bounds if there are "
+    "such values.",
 )
 _WITHIN = NoteTemplate(
     "none_beyond_bounds",
-    "Values beyond {lower:g} and {upper:g} would count as these; by the fitted law there are next to none.",
+    "Values beyond {lower:g} and {upper:g} would count as these; by the fitted distribution there are next to none.",
 )
 _EXCLUDED = NoteTemplate(
     "rows_not_positive",
@@ -53,12 +54,13 @@ _NO_REPLY = define_note(
 
 @dataclass(frozen=True)
 class FitFamily(SingleRound):
-    """The parameters of a law from noisy sums of its sufficient statistics.
+    """The parameters of a distribution from noisy sums of its sufficient statistics.
 
-    Method      the law whose statistics have the means that the noisy sums have, which without noise is the one of most
-                likelihood; intervals hold all laws that the sums do not speak against, noise and sampling together.
+    Method      the distribution whose statistics have the means that the noisy sums have, which without noise
+                is the maximum-likelihood one; intervals hold all distributions that the sums do not speak against,
+                noise and sampling together.
     Guarantee   one measurement at the whole price: the Bernstein polynomials of the statistics, which add up to one.
-    Bias        clamping, that of the estimate of most likelihood, and of second order in the noise.
+    Bias        clamping, that of the maximum-likelihood estimate, and of second order in the noise.
     Cite        Dwork & Smith 2010 (noisy sufficient statistics); Rao 1948, Fieller 1954 (the intervals).
     """
 
@@ -87,8 +89,8 @@ class FitFamily(SingleRound):
 
         return ResultTable(
             labels={"term": terms},
-            estimates={"estimate": Estimate(told(fit.point), interval, "most likelihood from noisy sums")},
-            notes=(ABOUT_PEOPLE, _LAW, *([_NO_REPLY] if silent else self._notes(sums, fit))),
+            estimates={"estimate": Estimate(told(fit.point), interval, "maximum likelihood from noisy sums")},
+            notes=(ABOUT_PEOPLE, _TAKEN_FOR_GRANTED, *([_NO_REPLY] if silent else self._notes(sums, fit))),
             figure={"kind": "points", "x": "term", "y": "estimate", "scales": "own"},
             facts={
                 "standard_error": lambda: list_facts(told(fit.standard_errors)),
@@ -110,7 +112,7 @@ class FitFamily(SingleRound):
         ]
 
     def _beyond(self, fit: FamilyFit, lower: float, upper: float) -> tuple[float, float]:
-        """The shares of the fitted law below the lower bound and above the upper one."""
+        """The shares of the fitted distribution below the lower bound and above the upper one."""
         family = self.sample.family
         short = lower - 1 if family.whole else lower
         below, within = family.below(fit.point, np.array([short, upper])).tolist()
@@ -128,15 +130,15 @@ def _build(frame: Frame, arguments: Arguments) -> FitFamily:
 METHOD = Method(
     name="fit_family",
     chapter="likelihood",
-    summary="Fits a law by most likelihood, from noisy sums of its sufficient statistics.",
+    summary="Fits a distribution by maximum likelihood, from noisy sums of its sufficient statistics.",
     parameters=(
         Parameter("column", "column", "the column of numbers", required=True),
-        Parameter("family", "choice", "the family of laws", default="normal", choices=tuple(FAMILIES)),
+        Parameter("family", "choice", "the family of distributions", default="normal", choices=tuple(FAMILIES)),
         BY,
     ),
     build=_build,
     returns={
-        "term": "a parameter of the law",
+        "term": "a parameter of the distribution",
         "estimate": "its value",
         "standard_error": "how far it is off, by sampling and noise",
         "efficiency": "the variance from exact sums as a part of this one: 1 where noise costs nothing",

@@ -1,4 +1,4 @@
-"""Fits a law by most likelihood in blocks of people, and averages: as exact as without privacy, as people are many."""
+"""Maximum likelihood in blocks of people, averaged: with many people as exact as without privacy."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -12,19 +12,26 @@ from adomnia.distributions.margins import deviations
 from adomnia.mechanisms.contract import find_alpha
 from adomnia.messages.notes import Note, NoteTemplate, define_note
 from adomnia.methods.analysis import with_values
-from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, NumberColumn, Parameter
+from adomnia.methods.contract import Arguments, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.models.lm import list_facts
-from adomnia.methods.parts.densities.laws import LAWS as DENSITIES
+from adomnia.methods.parts.densities.distributions import DISTRIBUTIONS as DENSITIES
 from adomnia.methods.parts.densities.shares import ABOUT_PEOPLE, require_one_row
 from adomnia.methods.parts.describe.rounds import SeveralRounds
-from adomnia.methods.parts.likelihood.block_laws import BACK, LAWS, SCALES, BlockLaw, bins_of, bounds_of, vector_of
+from adomnia.methods.parts.likelihood.block_distributions import (
+    BACK,
+    DISTRIBUTIONS,
+    SCALES,
+    BlockDistribution,
+    bins_of,
+    bounds_of,
+    vector_of,
+)
 from adomnia.methods.parts.likelihood.families import FAMILIES
-from adomnia.methods.parts.likelihood.statistic_sums import locate
+from adomnia.methods.parts.likelihood.statistic_sums import check_values, locate
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price, Pure
 from adomnia.privacy.expressions import call, number
 from adomnia.privacy.keys import MOST_BLOCKS, Blocks
-from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation, Where
 from adomnia.privacy.scans import People
@@ -40,23 +47,24 @@ _HALF_STEPS = 2**11  # of the grid of a parameter: so little is rounded that onl
 _LEAST_BLOCKS, _MOST_LOCATED = 8, 2**14
 _LOCATED_ROWS = 12  # of a block whose estimates are counted in bins
 _MOST_COUNTS = 2**20  # of blocks times bins
-_REACH = 3.2  # standard deviations of a block that count; of skew laws, moved by as much as their quantiles are
+_REACH = 3.2  # standard deviations of a block that count; of skew distributions, moved as far as their quantiles are
 _SKEWED = (_REACH**2 - 1) / 6  # Cornish & Fisher 1938
 _UNSURE = 1.5  # times the error of the middle that the interval is wider
 _IN_A_BIN = 0.3  # of a bin: the standard deviation of a place in it
 _USUAL_WIDTH = 7.0  # standard deviations of an interval, on which the number of blocks is planned
 _CLEAR = 3.0  # standard deviations of the noise that the number of people must exceed
 _LEAST_PEOPLE = 50.0
-_SEEN_MISFIT = 1.5  # times the variance that the law says: more is worth a word
+_SEEN_MISFIT = 1.5  # times the variance of the distribution: more is worth a word
 _CLEAR_SPREAD = 0.1  # of a variance: how little noise may be on it then
 
 _BLOCKS = NoteTemplate(
-    "law_fitted_in_blocks",
-    "The law was fitted in {blocks:,} blocks of about {rows:,.0f} people each, and the fits were averaged.",
+    "distribution_fitted_in_blocks",
+    "The distribution was fitted in {blocks:,} blocks of about {rows:,.0f} people each, and the fits were averaged.",
 )
-_LAW = define_note(
-    "law_of_blocks_taken_for_granted",
-    "All figures take the law for granted; standard errors are from how far the blocks differ, and from the noise.",
+_TAKEN_FOR_GRANTED = define_note(
+    "distribution_of_blocks_taken_for_granted",
+    "All figures take the distribution for granted; standard errors are from how far the blocks differ, and from the "
+    "noise.",
 )
 _CLAMPED = NoteTemplate("counted_as_bounds", "Values beyond {lower:g} and {upper:g} count as these.")
 _EXCLUDED = NoteTemplate(
@@ -67,7 +75,7 @@ _HIDDEN = NoteTemplate(
     "The noise hides where the fits of blocks lie, so that all that the bounds allow was averaged over: do not use the "
     "estimate. {better}; more rows, a higher price or narrower bounds help here.",
 )
-# People at epsilon 1 from which the noise hid the blocks in none of 8 simulated tables, by the parameters of a law.
+# People at epsilon 1 from which the noise hid the blocks in none of 8 simulated tables, by the number of parameters.
 _NEEDED = {1: 20_000, 2: 50_000, 5: 1_000_000}
 _NEEDED_BINS = 100_000  # of two parameters that are fitted to rows in bins
 _NEEDS = NoteTemplate(
@@ -75,15 +83,15 @@ _NEEDS = NoteTemplate(
     "mle needs about {people:,} people at epsilon 1 for {family}, and more in proportion at less. With fewer the noise "
     "hides the fits, and the estimate is of no use. {better}.",
 )
-_OFF_LAW = define_note(
+_OFF_DISTRIBUTION = define_note(
     "average_of_fits",
-    "mle averages the fits of small blocks. If values do not follow the law, that is not the fit to all rows: of"
-    " 100,000 lognormal values taken for normal, sigma was 1.71; maximum likelihood gives 2.14, fit_family 2.15.",
+    "mle averages the fits of small blocks. If values do not follow the distribution, that is not the fit to all rows: "
+    "of 100,000 lognormal values taken for normal, sigma was 1.71; maximum likelihood gives 2.14, fit_family 2.15.",
 )
 _MISFIT = NoteTemplate(
-    "law_may_not_hold",
-    "The fits of blocks vary {times:.2g} times as much as the law says, so that it may not hold. Efficiency compares "
-    "with what the law says.",
+    "distribution_may_not_hold",
+    "The fits of blocks vary {times:.2g} times as much as they would under the distribution, so that it may not "
+    "hold. Efficiency compares with what the distribution says.",
 )
 _NO_REPLY = define_note(
     "people_lost", "No reply: the people are too few to be seen above the noise. Ask with a larger price."
@@ -102,7 +110,7 @@ class ChosenGrids:
 
 @dataclass(frozen=True)
 class Mle(SeveralRounds):
-    """The parameters of a law: the estimates of most likelihood of blocks of people, averaged.
+    """The parameters of a distribution: maximum-likelihood estimates of blocks of people, averaged.
 
     Method      people in blocks by a keyed hash; noisy numbers of blocks by their estimate in bins show where these
                 lie; then the noisy mean of the estimates, clamped to an interval around there, each without its bias.
@@ -119,19 +127,19 @@ class Mle(SeveralRounds):
     family: str
 
     @property
-    def law(self) -> BlockLaw:
-        """The law that is fitted."""
-        return LAWS[self.family]
+    def distribution(self) -> BlockDistribution:
+        """The distribution that is fitted."""
+        return DISTRIBUTIONS[self.family]
 
     @property
     def caveats(self) -> tuple[Note, ...]:
-        return _NEEDS(people=self._people_needed, family=self.family, better=self._better), _OFF_LAW
+        return _NEEDS(people=self._people_needed, family=self.family, better=self._better), _OFF_DISTRIBUTION
 
     @property
     def _people_needed(self) -> int:
         """At epsilon 1."""
-        terms = len(self.law.terms)
-        return _NEEDED_BINS if self.law.bins and terms == 2 else _NEEDED[terms]
+        terms = len(self.distribution.terms)
+        return _NEEDED_BINS if self.distribution.bins and terms == 2 else _NEEDED[terms]
 
     @property
     def _better(self) -> str:
@@ -139,31 +147,31 @@ class Mle(SeveralRounds):
         if self.family in FAMILIES:
             return f"fit_family with family => '{self.family}' does with 1,000"
         if self.family in DENSITIES:
-            return f"fit_distribution with law => '{self.family}' does with 1,000"
+            return f"fit_distribution with distribution => '{self.family}' does with 1,000"
         return "A histogram shows the parts of a mixture with 1,000"
 
     @property
     def present(self) -> Relation:
-        """The rows that have a value of the law."""
+        """The rows whose value the distribution can have."""
         rows = with_values(self.relation, self.column.value)
         return Where(rows, call(">", self.column.value, number(Fraction(0)))) if self.excludes else rows
 
     @property
     def excludes(self) -> bool:
-        """Whether there may be values that are no values of the law."""
-        return self.law.logs and self.column.domain.lower <= 0
+        """Whether there may be values that are no values of the distribution."""
+        return self.distribution.positive and self.column.domain.lower <= 0
 
     @cached_property
     def bounds(self) -> Numbers:
         """Between which values count."""
-        return bounds_of(self.column, self.law)
+        return bounds_of(self.column, self.distribution)
 
     @cached_property
     def sums(self) -> Vector | Variable:
         """What is added up in each block, or by what its rows are counted."""
-        if not self.law.bins:
-            return vector_of(self.column, self.law)
-        bins = bins_of(self.column, self.law)
+        if not self.distribution.bins:
+            return vector_of(self.column, self.distribution)
+        bins = bins_of(self.column, self.distribution)
         return Variable(bins.key.value, Numbers.integers(0, len(bins) - 1))
 
     @cached_property
@@ -178,26 +186,27 @@ class Mle(SeveralRounds):
         (bins,) = yield (Measure(self._count_estimates(blocks), price * _BINS),)
         chosen = self._choose(bins, people, blocks, price * _AVERAGES)
         (moments,) = yield (Measure(self._average_estimates(chosen, people), price * _AVERAGES),)
-        return self._tabulate(Averages(self.law, chosen, moments, people, self._limits), silent=silent)
+        return self._tabulate(Averages(self.distribution, chosen, moments, people, self._limits), silent=silent)
 
     @property
     def _located_rows(self) -> float:
-        """How many rows a block has whose estimates are located: of laws in bins as many as they need at least."""
-        return self.law.least_rows(np.zeros(len(self.law.terms))) if self.law.bins else _LOCATED_ROWS
+        """How many rows a block has whose estimates are located: as many as the fit in bins needs at least."""
+        asked = self.distribution
+        return asked.least_rows(np.zeros(len(asked.terms))) if asked.bins else _LOCATED_ROWS
 
     @property
     def _most_blocks(self) -> int:
-        return _MOST_COUNTS // self.law.bins if self.law.bins else MOST_BLOCKS
+        return _MOST_COUNTS // self.distribution.bins if self.distribution.bins else MOST_BLOCKS
 
     @cached_property
     def _limits(self) -> tuple[tuple[float, float], ...]:
-        return self.law.limits(self.bounds)
+        return self.distribution.limits(self.bounds)
 
     @cached_property
     def _bins(self) -> tuple[Numbers, ...]:
         """Bins of each parameter on the scale on which it is located; a step of a grid is a bin."""
         found = []
-        for scale, ends in zip(self.law.located, self._limits, strict=True):
+        for scale, ends in zip(self.distribution.located, self._limits, strict=True):
             lower, upper = (Fraction(float(SCALES[scale][0](np.array(end)))) for end in ends)
             found.append(Numbers(lower, upper, (upper - lower) / _BIN_COUNTS[scale]))
         return tuple(found)
@@ -214,13 +223,13 @@ class Mle(SeveralRounds):
     def _function(self) -> SumsOfBlocks | BinsOfBlocks:
         """What makes estimates to be located of the sums of a block."""
         if isinstance(self.sums, Variable):
-            edges = bins_of(self.column, self.law).edges
+            edges = bins_of(self.column, self.distribution).edges
             return BinsOfBlocks(self.family, edges[0], edges[-1], located=True)
         return SumsOfBlocks(self.family, self.sums.grids, located=True)
 
     def _choose(self, bins: Measured, people: float, blocks: int, price: Price) -> ChosenGrids:
         """The intervals around where blocks lie, and the number of blocks: all of it after the noise."""
-        deviation, law = sqrt(bins.noise.cumulants.variance), self.law
+        deviation, distribution = sqrt(bins.noise.cumulants.variance), self.distribution
         stops = np.cumsum([each.width + 1 for each in self._bins])[:-1]
         counts = np.split(np.asarray(bins.values, dtype=np.float64), stops)
         found = [locate(each, deviation, blocks) for each in counts]
@@ -229,11 +238,11 @@ class Mle(SeveralRounds):
             return ChosenGrids(ends.mean(axis=1), tuple(_grid(*each) for each in ends.tolist()), blocks, hidden=True)
         steps = np.array([float(each.step) for each in self._bins])
         places = np.array([each.grid_lower - 0.5 for each in self._bins]) + [each.middle for each in found if each]
-        middle = np.array([BACK[scale](at) for scale, at in zip(law.located, places * steps, strict=True)])
+        middle = np.array([BACK[scale](at) for scale, at in zip(distribution.located, places * steps, strict=True)])
         centre = np.clip(middle, *ends.T)
-        point = law.floor(centre, self._located_rows)
-        slopes = np.array([SCALES[scale][1](at) for scale, at in zip(law.located, point, strict=True)])
-        spread = law.deviations(point)
+        point = distribution.floor(centre, self._located_rows)
+        slopes = np.array([SCALES[scale][1](at) for scale, at in zip(distribution.located, point, strict=True)])
+        spread = distribution.deviations(point)
         seen = np.array([each.spread for each in found if each]) * steps / slopes * sqrt(people / blocks)
         spread = np.maximum(spread, seen)
         many = self._plan_blocks(people, point, price)
@@ -242,25 +251,25 @@ class Mle(SeveralRounds):
         error += np.where(spread * slopes / sqrt(people / blocks) < steps / 2, _IN_A_BIN * steps, 0.0)
         each_block = spread / sqrt(people / many)
         # Means of few whole numbers lie apart, and the narrowest window holds those on one side of theirs.
-        apart = np.minimum(0.25 / self._located_rows, each_block) if law.whole else 0.0
+        apart = np.minimum(0.25 / self._located_rows, each_block) if distribution.whole else 0.0
         half = _REACH * each_block + _UNSURE * (error / slopes + apart)
-        moved = centre + _SKEWED * law.skewness(point) / sqrt(people / many) * each_block
+        moved = centre + _SKEWED * distribution.skewness(point) / sqrt(people / many) * each_block
         domains = tuple(_grid(at - by, at + by) for at, by in zip(moved.tolist(), half.tolist(), strict=True))
         return ChosenGrids(centre, domains, many, hidden=False)
 
     def _plan_blocks(self, people: float, point: Floats, price: Price) -> int:
         """As many as make the noise and what small blocks lose the least together; and not too small ones."""
-        terms = len(self.law.terms)
+        terms = len(self.distribution.terms)
         if isinstance(price, Pure):
             noise = 2 * (terms * _USUAL_WIDTH / float(price.epsilon)) ** 2
         else:
             noise = terms * _USUAL_WIDTH**2 / (2 * float(price.rho))
-        most = people / self.law.least_rows(point)
-        best = sqrt(noise * people / self.law.excess) if self.law.excess else most
+        most = people / self.distribution.least_rows(point)
+        best = sqrt(noise * people / self.distribution.excess) if self.distribution.excess else most
         return _limit_blocks(min(best, most), self._most_blocks)
 
     def _tabulate(self, averages: "Averages", *, silent: bool) -> ResultTable:
-        nothing = np.full(len(self.law.terms), np.nan)
+        nothing = np.full(len(self.distribution.terms), np.nan)
 
         def interval(confidence: float, cells: int) -> Bounds:
             return (nothing - np.inf, nothing + np.inf) if silent else averages.interval(confidence, cells)
@@ -270,14 +279,14 @@ class Mle(SeveralRounds):
 
         chosen = averages.chosen
         return ResultTable(
-            labels={"term": self.law.terms},
+            labels={"term": self.distribution.terms},
             estimates={"estimate": Estimate(told(averages.values), interval, "average of fits to blocks of people")},
-            notes=(ABOUT_PEOPLE, _LAW, *([_NO_REPLY] if silent else self._notes(averages))),
+            notes=(ABOUT_PEOPLE, _TAKEN_FOR_GRANTED, *([_NO_REPLY] if silent else self._notes(averages))),
             figure={"kind": "points", "x": "term", "y": "estimate", "scales": "own"},
             facts={
                 "standard_error": lambda: list_facts(told(averages.standard_errors)),
                 "efficiency": lambda: list_facts(told(averages.efficiency)),
-                "blocks": lambda: [chosen.blocks] * len(self.law.terms),
+                "blocks": lambda: [chosen.blocks] * len(self.distribution.terms),
             },
             model={"family": self.family, "point": [] if silent else averages.values.tolist()},
             about="population",
@@ -300,13 +309,13 @@ class Averages:
 
     def __init__(
         self,
-        law: BlockLaw,
+        distribution: BlockDistribution,
         chosen: ChosenGrids,
         measured: Measured,
         people: float,
         limits: tuple[tuple[float, float], ...],
     ) -> None:
-        self.law, self.chosen, self.people = law, chosen, people
+        self.distribution, self.chosen, self.people = distribution, chosen, people
         self._limits = np.array(limits)
         steps = np.array([float(domain.step) for domain in chosen.domains])
         middles = np.array([float(domain.middle * domain.step) for domain in chosen.domains])
@@ -316,11 +325,11 @@ class Averages:
         # Half a unit more: squares were rounded down.
         spread = (widths * (squares + 0.5) - means**2) * steps**2
         rows = people / chosen.blocks
-        expected = law.deviations(law.floor(self.points, people)) ** 2 / rows
+        expected = distribution.deviations(distribution.floor(self.points, people)) ** 2 / rows
         variance, fourth = measured.noise.continuous.cumulants
         self._spread, self._expected = spread, expected
         self._noise = variance * (widths * steps**2 / chosen.blocks) ** 2 / np.maximum(expected, 1e-300)
-        # The law is taken for granted: an estimate of the variance below what it says is noise or chance.
+        # The distribution is taken for granted: an estimate of the variance below what it says is noise or chance.
         self._variance = np.maximum(spread, expected) / chosen.blocks + variance * (steps / chosen.blocks) ** 2
         self._fourth = fourth * (steps / chosen.blocks) ** 4
         self._exact = expected * rows / people
@@ -328,31 +337,31 @@ class Averages:
     @cached_property
     def values(self) -> Floats:
         """The parameters."""
-        return self.law.parameters(self.points)
+        return self.distribution.parameters(self.points)
 
     @property
     def standard_errors(self) -> Floats:
         """How far they are off, by sampling and noise."""
-        return self.law.spread(self.points, np.sqrt(self._variance))
+        return self.distribution.spread(self.points, np.sqrt(self._variance))
 
     @property
     def efficiency(self) -> Floats:
         """The variance that the estimate from all exact rows would have, as a part of this one."""
-        exact = self.law.spread(self.points, np.sqrt(self._exact))
+        exact = self.distribution.spread(self.points, np.sqrt(self._exact))
         return np.asarray((exact / np.maximum(self.standard_errors, 1e-300)) ** 2)
 
     @property
     def misfit(self) -> float | None:
-        """How many times the variance that the law says blocks have, where that is clear and not about one."""
+        """How many times the expected variance blocks have, where that is clear and not about one."""
         times = self._spread / np.maximum(self._expected, 1e-300)
         sure = np.sqrt(self._noise) < _CLEAR_SPREAD * np.sqrt(self._expected)
         far = np.where(sure, np.abs(np.log(np.maximum(times, 1e-9))), 0.0)
         return float(times[np.argmax(far)]) if far.max() > log(_SEEN_MISFIT) and not self.chosen.hidden else None
 
     def interval(self, confidence: float, cells: int) -> Bounds:
-        """By the law of sampling and noise together, on the scale that is averaged."""
+        """By the distribution of sampling and noise together, on the scale that is averaged."""
         reach = deviations(self._variance, self._fourth, find_alpha(confidence, cells)) * np.sqrt(self._variance)
-        return self.law.interval(self.points, reach, self._limits)
+        return self.distribution.interval(self.points, reach, self._limits)
 
 
 def _limit_blocks(wanted: float, most: int) -> int:
@@ -366,55 +375,34 @@ def _grid(lower: float, upper: float) -> Numbers:
     return Numbers((middle - _HALF_STEPS) * step, (middle + _HALF_STEPS) * step, step)
 
 
-def _check(column: NumberColumn, law: BlockLaw) -> None:
-    """Refuses a column whose declared values are no values of the law."""
-    domain, kind = column.domain, column.value.kind
-    whole = domain.step == 1 and isinstance(kind, Quantity) and kind.whole
-    if law.name == "bernoulli" and not (whole and domain.lower == 0 and domain.upper == 1):
-        why = f"bernoulli is of 0 and 1, and {column.name} may have other values"
-        raise BadArgument("family", why, "make it a condition in the brackets: SELECT age > 40 AS old")
-    if law.whole and not whole:
-        why = f"{law.name} is of whole numbers, and {column.name} may have others"
-        raise BadArgument("family", why, "name a column of whole numbers, or a family of all numbers")
-    if domain.upper <= 0 and law.least == 0:
-        why = f"{law.name} is of numbers above 0, and {column.name} has none"
-        raise BadArgument("family", why, "ask for family => 'normal'")
-    if domain.lower < law.least and not law.logs:
-        why = f"{law.name} is of numbers from {law.least:g}, and {column.name} may be below"
-        fix = f"cut it in the brackets: SELECT GREATEST({column.name}, 0) AS {column.name}"
-        raise BadArgument("family", why, fix)
-    if domain.width == 0:
-        raise BadArgument("column", f"{column.name} has bounds that are equal", "name another column")
-
-
 def _build(frame: Frame, arguments: Arguments) -> Mle:
     require_one_row(frame, METHOD.name)
-    _check(arguments["column"], LAWS[arguments["family"]])
+    check_values(arguments["column"], DISTRIBUTIONS[arguments["family"]])
     return Mle(frame.relation, arguments["column"], arguments["family"])
 
 
 METHOD = Method(
     name="mle",
     chapter="likelihood",
-    summary="Fits a law by most likelihood in blocks of people, and averages: with many people noise hardly counts.",
+    summary="Averages maximum-likelihood fits to blocks of people: with many people the noise hardly counts.",
     parameters=(
         Parameter("column", "column", "the column of numbers", required=True),
-        Parameter("family", "choice", "the family of laws", default="normal", choices=tuple(LAWS)),
+        Parameter("family", "choice", "the family of distributions", default="normal", choices=tuple(DISTRIBUTIONS)),
     ),
     build=_build,
     returns={
-        "term": "a parameter of the law",
+        "term": "a parameter of the distribution",
         "estimate": "its value",
         "standard_error": "how far it is off, by sampling and noise",
         "efficiency": "the variance from exact rows as a part of this one: 1 where privacy costs nothing",
-        "blocks": "in how many blocks of people the law was fitted",
+        "blocks": "in how many blocks of people the distribution was fitted",
     },
     example="SELECT * FROM mle(people, column => salary, family => 'normal')",
     known_as={"R": "MASS::fitdistr, stats4::mle", "SAS": "PROC SEVERITY, PROC NLMIXED", "SciPy": "stats.gamma.fit"},
     notes=(
         (
-            "At epsilon 1 it needs about 20,000 people for laws of one parameter, 50,000 for normal, lognormal and "
-            "gamma, 100,000 for weibull and 1,000,000 for a normal mixture; in proportion more at a smaller epsilon. "
+            "At epsilon 1 it needs about 20,000 people for one parameter, 50,000 for normal, lognormal and gamma, "
+            "100,000 for weibull and 1,000,000 for a normal mixture; in proportion more at a smaller epsilon. "
             "With fewer ask fit_family, or fit_distribution for weibull."
         ),
         "bernoulli, poisson, exponential and normal are averaged on scales on which their estimates have no bias.",

@@ -1,4 +1,4 @@
-"""Bayesian inference that knows the noise: what is believed of a law's parameters after noisy sums were seen."""
+"""Bayesian inference that knows the noise: what is believed of parameters after noisy sums were seen."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,22 +31,22 @@ _LEAST_SPREAD = 1e-9  # the smallest variance of values between 0 and 1 that is 
 _ABOUT = define_note(
     "about_credible",
     "Intervals are credible ones: the parameter lies in them with that probability, given the noisy sums, the prior "
-    "and the law. They hold the sampling and the noise.",
+    "and the distribution. They hold the sampling and the noise.",
 )
 _PRIOR = NoteTemplate("prior", "The prior is {prior}. Beforehand all numbers of rows{fewest} are equally probable.")
 _CLAMPED = NoteTemplate(
-    "bounds_unknown_to_law",
-    "Values beyond {lower:g} and {upper:g} count as these, which the law does not know: declare bounds that hold them "
-    "all.",
+    "bounds_unknown_to_distribution",
+    "Values beyond {lower:g} and {upper:g} count as these, which the distribution does not know: declare bounds that "
+    "hold them all.",
 )
 
 
 @dataclass(frozen=True)
 class Posterior(SingleRound):
-    """What is believed of the parameters of a law after noisy sums.
+    """What is believed of the parameters of a distribution after noisy sums.
 
     Method      the conjugate posterior given exact sums, averaged over all exact sums and numbers of rows that the
-                noisy ones may stand for, by the law of the noise and the probability of these sums under the prior.
+                noisy ones may stand for, weighted by the noise and by the probability of these sums under the prior.
     Guarantee   one measurement at the whole price: the Bernstein polynomials of the statistics, which add up to one.
     Bias        clamping; the prior's.
     Cite        Bernstein & Sheldon 2018; Raiffa & Schlaifer 1961.
@@ -110,26 +110,26 @@ class Beliefs:
         return self._sum_moments() if len(self._entries) > 2 else self._sum_values()
 
     @cached_property
-    def laws(self) -> tuple["Mixture", ...]:
+    def distributions(self) -> tuple["Mixture", ...]:
         """Of each parameter."""
         cases = self.cases
         sums = self._in_units(cases.rows, *cases.sums)
         updated = self._conjugate.update(self._prior, cases.rows, *sums)
-        return tuple(Mixture(law, cases.weights) for law in updated)
+        return tuple(Mixture(each, cases.weights) for each in updated)
 
     @property
     def means(self) -> Floats:
         """Of each parameter."""
-        return np.array([law.mean for law in self.laws])
+        return np.array([each.mean for each in self.distributions])
 
     @property
     def deviations(self) -> Floats:
         """The standard deviation of each parameter."""
-        return np.array([law.deviation for law in self.laws])
+        return np.array([each.deviation for each in self.distributions])
 
     def quantiles(self, level: float) -> Floats:
         """Of each parameter."""
-        return np.array([law.quantile(level) for law in self.laws])
+        return np.array([each.quantile(level) for each in self.distributions])
 
     def tell_quantile(self, level: float) -> "_Quantile":
         """The same as a column."""
@@ -213,38 +213,38 @@ class _Quantile:
 
 
 class Mixture:
-    """A law that is one of many, each with a weight."""
+    """A distribution that is one of many, each with a weight."""
 
-    def __init__(self, law: ConditionalDistribution, weights: Floats) -> None:
-        self._law = law
-        self.mean = float(weights @ law.mean)
-        self.deviation = float(np.sqrt(weights @ (law.variance + (law.mean - self.mean) ** 2)))
-        self._weights, self._parameters = _join(law, weights)
+    def __init__(self, distribution: ConditionalDistribution, weights: Floats) -> None:
+        self._distribution = distribution
+        self.mean = float(weights @ distribution.mean)
+        self.deviation = float(np.sqrt(weights @ (distribution.variance + (distribution.mean - self.mean) ** 2)))
+        self._weights, self._parameters = _join(distribution, weights)
 
     def quantile(self, level: float) -> float:
         """By halving, between what the mean and the deviation leave open (Cantelli 1928)."""
-        low, high = self._law.support
+        low, high = self._distribution.support
         low = max(low, self.mean - self.deviation * np.sqrt((1 - level) / level))
         high = min(high, self.mean + self.deviation * np.sqrt(level / (1 - level)))
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
-            less = float(self._weights @ self._law.below(np.array(middle), *self._parameters)) < level
+            less = float(self._weights @ self._distribution.below(np.array(middle), *self._parameters)) < level
             low, high = (middle, high) if less else (low, middle)
         return float((low + high) / 2)
 
 
-def _join(law: ConditionalDistribution, weights: Floats) -> tuple[Floats, tuple[Floats, ...]]:
+def _join(distribution: ConditionalDistribution, weights: Floats) -> tuple[Floats, tuple[Floats, ...]]:
     """Fewer cases: those of about the same mean become one, whose parameters are their means."""
     from scipy.special import expit
 
     if len(weights) <= _STRATA:
-        return weights, law.parameters
-    order = np.argsort(law.mean)
+        return weights, distribution.parameters
+    order = np.argsort(distribution.mean)
     held = weights[order]
     strata = np.searchsorted(expit(np.linspace(-_TAIL, _TAIL, _STRATA)), np.cumsum(held) - held / 2)
     joined = np.bincount(strata, held).astype(np.float64)
     there = joined > 0
-    means = (np.bincount(strata, held * each[order])[there] / joined[there] for each in law.parameters)
+    means = (np.bincount(strata, held * each[order])[there] / joined[there] for each in distribution.parameters)
     return joined[there], tuple(means)
 
 
@@ -274,10 +274,10 @@ def _read_prior(given: Sequence[Fraction], conjugate: Conjugate, sample: Sample)
 METHOD = Method(
     name="posterior",
     chapter="likelihood",
-    summary="Bayesian inference about a law: the posterior of its parameters given noisy sums, which knows the noise.",
+    summary="Bayesian inference about a distribution: the posterior of its parameters, with the noise in it.",
     parameters=(
         Parameter("column", "column", "the column of numbers", required=True),
-        Parameter("family", "choice", "the family of laws", default="normal", choices=tuple(CONJUGATES)),
+        Parameter("family", "choice", "the family of distributions", default="normal", choices=tuple(CONJUGATES)),
         Parameter(
             "prior", "numbers", "the numbers of the conjugate prior; without them a weak one in the size of the bounds"
         ),
@@ -285,7 +285,7 @@ METHOD = Method(
     ),
     build=_build,
     returns={
-        "term": "a parameter of the law",
+        "term": "a parameter of the distribution",
         "estimate": "its posterior mean; the interval is a credible one",
         "standard_deviation": "that of the posterior",
         "lower_quartile": "a quarter of the posterior is below it",
@@ -295,8 +295,8 @@ METHOD = Method(
     example="SELECT * FROM posterior(people, column => age, family => 'normal', prior => (40, 1, 2, 200))",
     known_as={"R": "LearnBayes, rstanarm", "SAS": "PROC MCMC, PROC GENMOD (BAYES)", "SciPy": "stats.bayes_mvs"},
     notes=(
-        "bernoulli: the probability has a beta law, prior => (a, b).",
-        "poisson: the mean has a gamma law, prior => (shape, rate). exponential: the rate has one.",
+        "bernoulli: the probability has a beta distribution, prior => (a, b).",
+        "poisson: the mean has a gamma distribution, prior => (shape, rate). exponential: the rate has one.",
         "normal: prior => (mean, strength, shape, rate): sigma^2 is inverse gamma, mu normal of sigma^2 / strength.",
         "Where noise leaves nothing to be seen the posterior is the prior.",
     ),

@@ -220,7 +220,7 @@ class _Quality:
 
 @dataclass(frozen=True)
 class _Tests:
-    """Intervals and tests of coefficients, computed when they are read: by Student's law of their scores."""
+    """Intervals and tests of coefficients, computed when they are read: by Student's t of their scores."""
 
     fit: LeastSquares
     population: bool

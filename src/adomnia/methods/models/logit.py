@@ -21,7 +21,7 @@ from adomnia.privacy.expressions import Expression, call, number, truth_as_numbe
 
 _LIMIT = 30
 _LEAST_SHARE = 1e-3  # of an outcome, where a start is looked for
-_SPREAD = pi / 8  # of a normal law through which the logistic function stays one (MacKay 1992)
+_SPREAD = pi / 8  # of a normal distribution through which the logistic function stays one (MacKay 1992)
 _FACTOR_RESPONSE = re.compile(r"\s*(?:C\(\s*)?(`[^`]+`|[\w.]+)\s*\)?\s*~")
 _FIX = "use a condition, a number from 0 to 1, or a factor of two values: y ~ x, C(outcome) ~ x"
 

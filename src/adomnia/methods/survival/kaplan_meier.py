@@ -189,7 +189,7 @@ class Survival:
         return float(before + (time - before) * np.log(high / 0.5) / np.log(high / low))
 
     def _critical(self, confidence: float, cells: int) -> Floats:
-        """How many standard deviations survival stays within, in simulations; at least those of a normal law."""
+        """How many standard deviations survival stays within, in simulations; at least the normal ones."""
         from scipy.special import ndtri
 
         if cells <= 1 and self.curve.halved:
@@ -204,7 +204,7 @@ class Survival:
 
     @cached_property
     def _simulated(self) -> Floats:
-        """Deviations by noise of its own law, which has heavier tails than the normal one, and by sampling."""
+        """Deviations by noise of its own distribution, which has heavier tails than the normal one, and by sampling."""
         generator = follow([self.measured.values], "band of a curve")
         draws = count_simulations(_DRAWS)
         noise = draw_again(self.measured.noise, generator, (draws, self.measured.values.size))

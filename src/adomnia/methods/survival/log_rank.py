@@ -39,7 +39,7 @@ from adomnia.statistics.p_values import EXPLAINED, bound_p_value
 _MOST_GROUPS = 50  # the covariance of their noise has the square of that many entries for each interval
 _ABOUT = define_note(
     "log_rank_about_population",
-    "The test is about the population that the people are a sample of; its law knows the noise.",
+    "The test is about the population that the people are a sample of; its distribution knows the noise.",
 )
 _EVEN = define_note(
     "censored_evenly",

@@ -84,14 +84,8 @@ class NoisyCells:
         return cls(columns, np.arange(counts.size), np.asarray(counts, dtype=np.float64).ravel(), variance)
 
 
-def sum_up(weights: Floats, columns: TableColumns) -> Floats:
-    """The table of some columns, an axis for each."""
-    others = tuple(axis for axis in range(weights.ndim) if axis not in columns)
-    return np.asarray(weights.sum(axis=others))
-
-
 def sum_tables(weights: Floats, tables: Iterable[TableColumns]) -> dict[TableColumns, Floats]:
-    """Several such tables: each column is added up once for all of them that do not have it."""
+    """Tables of some columns, an axis for each: a column is added up once for all of them that do not have it."""
     found: dict[TableColumns, Floats] = {}
     left = [(weights, weights.ndim, tuple(dict.fromkeys(tables)))]  # summed over some of the columns from that place on
     while left:

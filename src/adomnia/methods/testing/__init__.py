@@ -1,1 +1,1 @@
-"""Tests: null laws that know the noise."""
+"""Tests: null distributions that know the noise."""

@@ -26,8 +26,8 @@ class ChiSquareTest(SingleRound):
     """Whether two factors are independent.
 
     Method      noisy counts of all pairs of values; expected counts from their margins, projected to be shares; the sum
-                of (count - expected)**2 / (expected + variance of the noise). Null: a multinomial law of the product of
-                the margins and the noisy number of rows, and fresh noise.
+                of (count - expected)**2 / (expected + variance of the noise). Null: a multinomial distribution of the
+                product of the margins and the noisy number of rows, and fresh noise.
     Guarantee   one measurement at the whole price.
     Bias        none.
     Cite        Gaboardi, Lim, Rogers & Vadhan 2016.
@@ -60,7 +60,7 @@ class ChiSquareTest(SingleRound):
             np.array([departures.effect / spread]),
             interval,
             lambda: departures.statistic,
-            lambda: departures.law.p_value(departures.statistic),
+            lambda: departures.null_distribution.p_value(departures.statistic),
             notes=departures.notes,
         )
 

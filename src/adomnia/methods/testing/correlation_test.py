@@ -93,7 +93,7 @@ class CorrelationTest(SingleRound):
             return Products(found.draw_people(correlation, generator, draws, inflation) + fresh, noise)
 
         @lru_cache(maxsize=1)
-        def law() -> NullDistribution:
+        def null_distribution() -> NullDistribution:
             return NullDistribution(simulate(0.0).statistic)
 
         @lru_cache(maxsize=1)
@@ -110,7 +110,7 @@ class CorrelationTest(SingleRound):
             np.array([np.nan if found.lost else np.clip(found.correlation, -1.0, 1.0)]),
             interval,
             lambda: observed,
-            lambda: law().p_value(observed, as_alternative(self.alternative)),
+            lambda: null_distribution().p_value(observed, as_alternative(self.alternative)),
             notes=(_NO_REPLY,) if found.lost else (),
         )
 

@@ -25,7 +25,7 @@ class GoodnessOfFit(SingleRound):
     """Whether a factor has given probabilities.
 
     Method      noisy counts; the sum of (count - expected)**2 / (expected + variance of the noise). Null: a multinomial
-                law of these probabilities and the noisy number of rows, and fresh noise.
+                distribution of these probabilities and the noisy number of rows, and fresh noise.
     Guarantee   one measurement at the whole price.
     Bias        none.
     Cite        Gaboardi, Lim, Rogers & Vadhan 2016; Kifer & Rogers 2017.
@@ -57,7 +57,7 @@ class GoodnessOfFit(SingleRound):
             np.array([departures.effect]),
             departures.interval,
             lambda: departures.statistic,
-            lambda: departures.law.p_value(departures.statistic),
+            lambda: departures.null_distribution.p_value(departures.statistic),
             notes=departures.notes,
         )
 

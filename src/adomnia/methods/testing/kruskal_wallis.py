@@ -58,9 +58,9 @@ class KruskalWallis(SeveralRounds):
     """Whether the values of groups tend to be larger than those of everybody.
 
     Method      noisy histograms of all groups, in bins of one value or between values chosen by rank; Kruskal and
-                Wallis's H, in which a group counts less the more noise it has. Null: multinomial laws of the shares of
-                all groups together, and fresh noise. Epsilon squared: tables between the pooled one and the one that
-                was seen are drawn again; the interval holds those that look like it.
+                Wallis's H, in which a group counts less the more noise it has. Null: multinomial distributions of the
+                shares of all groups together, and fresh noise. Epsilon squared: tables between the pooled one and the
+                one that was seen are drawn again; the interval holds those that look like it.
     Guarantee   of few values one measurement at the whole price, else three rounds composed.
     Bias        bins: values in one bin count as equal, which the intervals of groups allow for.
     Cite        Kruskal & Wallis 1952; Kelley 1935 (epsilon squared); Ferrando, Wang & Sheldon 2022 (the simulation).
@@ -92,7 +92,7 @@ class KruskalWallis(SeveralRounds):
         observed = float(found.compare(histograms.counts))
 
         @lru_cache(maxsize=1)
-        def law() -> NullDistribution:
+        def null_distribution() -> NullDistribution:
             return NullDistribution(found.compare(histograms.simulate(histograms.pooled, "kruskal_wallis")))
 
         def interval(confidence: float, cells: int) -> Bounds:
@@ -104,7 +104,7 @@ class KruskalWallis(SeveralRounds):
             np.append(found.size, found.values),
             interval,
             lambda: observed,
-            lambda: law().p_value(observed),
+            lambda: null_distribution().p_value(observed),
             notes=(*(() if rows.exact else (TIED,)), *((_LOST,) if found.lost.any() else ())),
         )
 

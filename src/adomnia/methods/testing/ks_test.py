@@ -1,4 +1,4 @@
-"""Kolmogorov and Smirnov's test: whether two groups, or a column and a law, have the same distribution."""
+"""Kolmogorov and Smirnov's test: whether two groups, or a column and a given distribution, differ."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -54,12 +54,12 @@ _BINNED = define_note(
     " most the share of rows there.",
 )
 _BINS = 32
-_LAW_BINS = 16  # their cuts are where they should be, so that fewer do
-_TAIL = 0.001  # of a law is beyond the outermost cuts
+_CUT_BINS = 16  # their cuts are where they should be, so that fewer do
+_TAIL = 0.001  # of a distribution is beyond the outermost cuts
 
 
 @dataclass(frozen=True)
-class Law:
+class Distribution:
     """A named distribution: its parameters, what they must be, how probable values up to x are, and its quantiles."""
 
     parameters: tuple[str, ...]
@@ -82,21 +82,21 @@ def _normal_quantile(share: Floats, mean: float, sd: float) -> Floats:
     return found
 
 
-LAWS: Mapping[str, Law] = {
-    "normal": Law(("mean", "sd"), lambda _, sd: sd > 0, _normal, _normal_quantile),
-    "lognormal": Law(
+DISTRIBUTIONS: Mapping[str, Distribution] = {
+    "normal": Distribution(("mean", "sd"), lambda _, sd: sd > 0, _normal, _normal_quantile),
+    "lognormal": Distribution(
         ("mean of the logarithm", "sd of the logarithm"),
         lambda _, sd: sd > 0,
         lambda x, mean, sd: np.where(x > 0, _normal(np.log(np.where(x > 0, x, 1.0)), mean, sd), 0.0),
         lambda share, mean, sd: np.exp(_normal_quantile(share, mean, sd)),
     ),
-    "exponential": Law(
+    "exponential": Distribution(
         ("rate",),
         lambda rate: rate > 0,
         lambda x, rate: -np.expm1(-rate * np.maximum(x, 0.0)),
         lambda share, rate: -np.log1p(-share) / rate,
     ),
-    "uniform": Law(
+    "uniform": Distribution(
         ("lower", "upper"),
         lambda lower, upper: lower < upper,
         lambda x, lower, upper: np.clip((x - lower) / (upper - lower), 0.0, 1.0),
@@ -109,10 +109,10 @@ LAWS: Mapping[str, Law] = {
 class KolmogorovSmirnov(SingleRound):
     """The largest difference of two distribution functions.
 
-    Method      noisy histograms, of whole numbers or between quantiles of the law, projected to be shares; the largest
-                difference of the two sums of shares up to a cut. Null: multinomial laws of the shares of both groups
-                together, or of the law, and fresh noise. The interval is of differences that are not projected, which
-                would make them too small.
+    Method      noisy histograms, of whole numbers or between quantiles of the distribution, projected to be shares; the
+                largest difference of the two sums of shares up to a cut. Null: multinomial distributions of the shares
+                of both groups together, or of the given one, and fresh noise. The interval is of differences that are
+                not projected, which would make them too small.
     Guarantee   one measurement at the whole price: a person is in one group and one bin.
     Bias        bins: differences within one are not seen.
     Cite        Kolmogorov 1933; Smirnov 1939; Ferrando, Wang & Sheldon 2022 (the simulation).
@@ -124,7 +124,7 @@ class KolmogorovSmirnov(SingleRound):
     by: tuple[Factor, ...]
     bins: ColumnBins
     group: Factor | None
-    law: str
+    distribution: str
     parameters: tuple[Fraction, ...]
 
     @cached_property
@@ -141,8 +141,9 @@ class KolmogorovSmirnov(SingleRound):
 
     @property
     def _chances(self) -> Floats:
-        """The probability of each bin by the law; what is beyond the bounds is in the outer bins."""
-        reached = LAWS[self.law].probability(np.array(self.bins.upper[:-1]), *map(float, self.parameters))
+        """The probability of each bin by the distribution; what is beyond the bounds is in the outer bins."""
+        edges, parameters = np.array(self.bins.upper[:-1]), map(float, self.parameters)
+        reached = DISTRIBUTIONS[self.distribution].probability(edges, *parameters)
         return np.diff(reached, prepend=0.0, append=1.0)
 
 
@@ -183,7 +184,7 @@ def _compare(
     column: NumberColumn,
     target: Floats | None,
 ) -> ResultTable:
-    """The table of one cell: of two groups, or of one and the probabilities of its bins by a law."""
+    """The table of one cell: of two groups, or of one and the probabilities of its bins by a distribution."""
     histograms = Histograms(rows.measured, asked.by)
     null = histograms.pooled if target is None else target[None, :]
 
@@ -193,7 +194,7 @@ def _compare(
     distance = _largest(compare(histograms.counts))
 
     @lru_cache(maxsize=1)
-    def law() -> NullDistribution:
+    def null_distribution() -> NullDistribution:
         return NullDistribution(_largest(compare(histograms.simulate(null, "ks_test"))))
 
     @lru_cache(maxsize=1)
@@ -212,7 +213,7 @@ def _compare(
         np.atleast_1d(distance),
         interval,
         lambda: float(distance),
-        lambda: law().p_value(float(distance)),
+        lambda: null_distribution().p_value(float(distance)),
         notes=(*(() if rows.exact else (_BINNED,)), *((LOST,) if histograms.lost else ())),
     )
 
@@ -251,20 +252,24 @@ def _bound_largest(found: Floats, errors: Floats, confidence: float, cells: int)
 def build(frame: Frame, arguments: Arguments) -> KolmogorovSmirnov | KolmogorovSmirnovByRank:
     """The test that the arguments ask for."""
     demand_one_row_a_person(frame, "ks_test")
-    column, group, law, by = arguments["column"], arguments["group"], arguments["law"], arguments["by"]
-    bins, parameters = arguments["bins"] or _BINS, arguments["law_parameters"] or ()
+    column, group, by, distribution = (arguments[each] for each in ("column", "group", "by", "distribution"))
+    bins, parameters = arguments["bins"] or _BINS, arguments["distribution_parameters"] or ()
     demand_few_tables(by, 2 * bins)
     demand_spread(column)
-    if (group is None) == (law is None):
-        raise BadArgument("group", "or law must be given, and not both", "compare two groups, or one column with a law")
-    if law is not None:
-        _demand_parameters(law, parameters)
+    if (group is None) == (distribution is None):
+        raise BadArgument(
+            "group",
+            "or distribution must be given, and not both",
+            "compare two groups, or one column with a distribution",
+        )
+    if distribution is not None:
+        _demand_parameters(distribution, parameters)
         cut = (
             split_finely(column, bins)
             if has_few_whole_numbers(column, bins)
-            else _cut_by_law(column, law, parameters, arguments["bins"] or _LAW_BINS)
+            else _cut_by_distribution(column, distribution, parameters, arguments["bins"] or _CUT_BINS)
         )
-        return KolmogorovSmirnov(with_values(frame.relation, column.value), by, cut, None, law, parameters)
+        return KolmogorovSmirnov(with_values(frame.relation, column.value), by, cut, None, distribution, parameters)
     demand_two_levels(group)
     relation = with_values(frame.relation, column.value, group)
     if has_few_whole_numbers(column, bins):
@@ -274,15 +279,17 @@ def build(frame: Frame, arguments: Arguments) -> KolmogorovSmirnov | KolmogorovS
     return KolmogorovSmirnovByRank(relation, by, column, bins, group)
 
 
-def _cut_by_law(column: NumberColumn, law: str, parameters: tuple[Fraction, ...], bins: int) -> ColumnBins:
-    """Bins between quantiles of the law. Where these are beyond the bounds, the outermost number has its own bin.
+def _cut_by_distribution(
+    column: NumberColumn, distribution: str, parameters: tuple[Fraction, ...], bins: int
+) -> ColumnBins:
+    """Bins between quantiles of the distribution. Where these pass the bounds, the outermost number has its own bin.
 
     They are cut half way between two numbers of the grid, since each number stands for all that is rounded to it.
     """
     domain, half = column.domain, Fraction(1, 2)
     shares = np.array([_TAIL, *(np.arange(1, bins - 2) / (bins - 2)), 1 - _TAIL])
     with np.errstate(over="ignore"):  # beyond all doubles is beyond the bounds
-        quantiles = LAWS[law].quantile(shares, *map(float, parameters))
+        quantiles = DISTRIBUTIONS[distribution].quantile(shares, *map(float, parameters))
     at = np.clip(quantiles, float(domain.lower), float(domain.upper))
     places = {int(np.rint(each / float(domain.step) + 0.5)) for each in at}
     inside = sorted({min(max(place, domain.grid_lower + 1), domain.grid_upper) for place in places})
@@ -290,31 +297,44 @@ def _cut_by_law(column: NumberColumn, law: str, parameters: tuple[Fraction, ...]
     return ColumnBins(column, tuple((place - half) * domain.step for place in (ends[0], *inside, ends[1])))
 
 
-def _demand_parameters(law: str, parameters: tuple[Fraction, ...]) -> None:
-    named = LAWS[law].parameters
-    if len(parameters) != len(named) or not LAWS[law].fits(*map(float, parameters)):
+def _demand_parameters(distribution: str, parameters: tuple[Fraction, ...]) -> None:
+    named = DISTRIBUTIONS[distribution].parameters
+    if len(parameters) != len(named) or not DISTRIBUTIONS[distribution].fits(*map(float, parameters)):
         raise BadArgument(
-            "law_parameters",
-            f"of a {law} law are its {' and '.join(named)}, and these are none",
-            "give them in that order: for a normal law of mean 0 and standard deviation 1, law => 'normal',"
-            " law_parameters => (0, 1)",
+            "distribution_parameters",
+            f"of a {distribution} distribution are its {' and '.join(named)}, and these are none",
+            "give them in that order: for a normal distribution of mean 0 and standard deviation 1, "
+            "distribution => 'normal', distribution_parameters => (0, 1)",
         )
 
 
-def _describe_laws() -> str:
-    return "; ".join(f"{name}: {', '.join(law.parameters)}" for name, law in LAWS.items())
+def _describe_distributions() -> str:
+    return "; ".join(f"{name}: {', '.join(each.parameters)}" for name, each in DISTRIBUTIONS.items())
 
 
 METHOD = Method(
     name="ks_test",
     chapter="testing",
-    summary="Tests whether two groups have the same distribution, or a column that of a law (Kolmogorov and Smirnov).",
+    summary="Tests whether two groups have the same distribution, or a column a given one (Kolmogorov and Smirnov).",
     parameters=(
         Parameter("column", "column", "the numbers whose distribution is tested", required=True),
         Parameter("group", "factor", "a column of two values: the distributions of the two groups are compared"),
-        Parameter("law", "choice", "the law that a column without groups is compared with", choices=tuple(LAWS)),
-        Parameter("law_parameters", "numbers", "the parameters of the law: " + _describe_laws()),
-        rank_bins_parameter(None, more=f". By default {_BINS}, and {_LAW_BINS} where it is compared with a law"),
+        Parameter(
+            "distribution",
+            "choice",
+            "the distribution that a column without groups is compared with",
+            choices=tuple(DISTRIBUTIONS),
+            formerly="law",
+        ),
+        Parameter(
+            "distribution_parameters",
+            "numbers",
+            f"the parameters of the distribution: {_describe_distributions()}",
+            formerly="law_parameters",
+        ),
+        rank_bins_parameter(
+            None, more=f". By default {_BINS}, and {_CUT_BINS} where it is compared with a distribution"
+        ),
         BY,
         ADJUST,
     ),
@@ -325,6 +345,6 @@ METHOD = Method(
     notes=(
         "A person must have one row. Values beyond the bounds of the column count as the bounds.",
         BINNED,
-        "A column that is compared with a law is cut at the quantiles of the law, which cost nothing.",
+        "A column that is compared with a distribution is cut at its quantiles, which cost nothing.",
     ),
 )

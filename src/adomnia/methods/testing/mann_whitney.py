@@ -52,7 +52,7 @@ class MannWhitney(SingleRound):
     """How probable it is that a value of the first group is larger than one of the second, ties counting half.
 
     Method      noisy histograms, projected to be shares, of which that probability is a sum of products. Null:
-                multinomial laws of the shares of both groups together, and fresh noise.
+                multinomial distributions of the shares of both groups together, and fresh noise.
     Guarantee   one measurement at the whole price: a person is in one group and one bin.
     Bias        none: each whole number has a bin of its own.
     Cite        Mann & Whitney 1947; Ferrando, Wang & Sheldon 2022 (the simulation).
@@ -116,7 +116,7 @@ def _compare(rows: CutRows, asked: MannWhitney | MannWhitneyByRank) -> ResultTab
     larger = float(compare(histograms.counts))
 
     @lru_cache(maxsize=1)
-    def law() -> NullDistribution:
+    def null_distribution() -> NullDistribution:
         return NullDistribution(compare(histograms.simulate(histograms.pooled, "mann_whitney")) - 0.5)
 
     noise, shares = rows.measured.noise.cumulants.variance, project_shares(histograms.counts)
@@ -139,7 +139,7 @@ def _compare(rows: CutRows, asked: MannWhitney | MannWhitneyByRank) -> ResultTab
         np.array([larger]),
         interval,
         lambda: larger - 0.5,
-        lambda: law().p_value(larger - 0.5, as_alternative(asked.alternative)),
+        lambda: null_distribution().p_value(larger - 0.5, as_alternative(asked.alternative)),
         notes=(*(() if rows.exact else (TIED,)), *((LOST,) if histograms.lost else ())),
     )
 

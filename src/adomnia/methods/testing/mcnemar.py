@@ -72,7 +72,7 @@ class McNemar(SingleRound):
             np.array([np.nan if odds is None else odds, share]),
             changes.intervals,
             lambda: changes.statistic,
-            lambda: changes.law.p_value(changes.statistic, as_alternative(self.alternative)),
+            lambda: changes.null_distribution.p_value(changes.statistic, as_alternative(self.alternative)),
             notes=() if odds is not None else (_LOST,) if changes.lost else (_ENDLESS,),
         )
 
@@ -95,7 +95,7 @@ class Changes:
         return float(self._studentize(self._counts, 0.5))
 
     @cached_property
-    def law(self) -> NullDistribution:
+    def null_distribution(self) -> NullDistribution:
         """The statistic where either direction is as probable."""
         return NullDistribution(self._studentize(self._simulate(0.5, "mcnemar"), 0.5))
 

@@ -58,7 +58,7 @@ class OnewayAnova(SingleRound):
         observed = float(compare_means(groups.found))
 
         @lru_cache(maxsize=1)
-        def law() -> NullDistribution:
+        def null_distribution() -> NullDistribution:
             return NullDistribution(compare_means(groups.simulated))
 
         def interval(confidence: float, cells: int) -> Bounds:
@@ -72,7 +72,7 @@ class OnewayAnova(SingleRound):
             np.array([groups.scale.to_values(np.clip(together.means, -1.0, 1.0)), *groups.values]),
             interval,
             lambda: observed,
-            lambda: law().p_value(observed),
+            lambda: null_distribution().p_value(observed),
         )
 
 

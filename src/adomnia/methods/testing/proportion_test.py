@@ -42,8 +42,8 @@ class OneProportion(SingleRound):
     """The share of successes against a number.
 
     Method      noisy counts of successes and failures, uniform draws added; under the null hypothesis successes less
-                their expected part of both has mean 0 whatever the number of rows. Null: a binomial law of the noisy
-                number of rows, and the same noise, one of the two summed exactly.
+                their expected part of both has mean 0 whatever the number of rows. Null: a binomial distribution of the
+                noisy number of rows, and the same noise, one of the two summed exactly.
     Guarantee   one measurement at the whole price: a row is a success or a failure.
     Bias        none.
     Cite        Awan & Slavkovic 2018 (the test); Wilson 1927 (the interval, here with noise).
@@ -69,7 +69,7 @@ class OneProportion(SingleRound):
         return tabulate_test(
             [f"share of {_name_success(self.outcome, self.success)}"],
             np.atleast_1d(counts.possible_shares),
-            lambda confidence, cells: counts.interval(_share_law(counts, measured[0]).distance(confidence, cells)),
+            lambda confidence, cells: counts.interval(_simulate(counts, measured[0]).distance(confidence, cells)),
             lambda: float(counts.studentize(null)),
             lambda: _most_powerful(counts, measured[0], null, as_alternative(self.alternative)),
             notes=(_MOST_POWERFUL,),
@@ -81,8 +81,8 @@ class TwoProportions(SingleRound):
     """The difference of the shares of successes in two groups.
 
     Method      noisy counts of successes and failures in each group; the difference of the shares over the root of its
-                variance by sampling and noise. Null: binomial laws of one share and the noisy numbers of rows, fresh
-                noise.
+                variance by sampling and noise. Null: binomial distributions of one share and the noisy numbers of rows,
+                fresh noise.
     Guarantee   one measurement at the whole price: a person is in one group.
     Bias        none.
     Cite        Ferrando, Wang & Sheldon 2022 (the simulation).
@@ -113,11 +113,11 @@ class TwoProportions(SingleRound):
             return counts.draw_people(counts.common, measured[0], generator)
 
         @lru_cache(maxsize=1)
-        def law() -> NullDistribution:
+        def null_distribution() -> NullDistribution:
             return NullDistribution(simulated().compare())
 
         def interval(confidence: float, cells: int) -> Bounds:
-            reach = law().distance(confidence, cells) * sqrt(counts.errors.sum())
+            reach = null_distribution().distance(confidence, cells) * sqrt(counts.errors.sum())
             off = simulated().studentize(counts.common)
             own = [NullDistribution(off[:, place]).distance(confidence, cells) for place in range(2)]
             lower, upper = counts.interval(np.array(own))
@@ -130,7 +130,7 @@ class TwoProportions(SingleRound):
             np.array([difference, *counts.possible_shares]),
             interval,
             lambda: observed,
-            lambda: law().p_value(observed, as_alternative(self.alternative)),
+            lambda: null_distribution().p_value(observed, as_alternative(self.alternative)),
         )
 
 
@@ -214,7 +214,7 @@ class Counts:
         return np.asarray(sampling + self.noise * ((1 - shares) ** 2 + np.square(shares)))
 
 
-def _share_law(counts: Counts, measured: Measured) -> NullDistribution:
+def _simulate(counts: Counts, measured: Measured) -> NullDistribution:
     """How far off the successes are, in standard errors, of people with the share that was found."""
     generator, shares = follow([measured.values], "proportion_test interval"), counts.possible_shares
     return NullDistribution(counts.draw_people(shares, measured, generator).studentize(shares))

@@ -63,7 +63,7 @@ class SignedRank(SeveralRounds):
 
     Method      noisy counts of positive and of negative differences by their size, in bins of one value or between
                 values chosen by rank; the sum of the ranks of positive ones less that of negative ones, over the sum of
-                all. Null: either sign is as probable in each bin; a multinomial law, and fresh noise.
+                all. Null: either sign is as probable in each bin; a multinomial distribution, and fresh noise.
     Guarantee   of few values one measurement at the whole price, else three rounds composed.
     Bias        bins: sizes in one bin count as equal, which the interval allows for.
     Cite        Wilcoxon 1945; Kerby 2014 (the rank correlation); Couch, Kazan, Shi, Bray & Groce 2019 (with noise).
@@ -107,7 +107,7 @@ class SignedRank(SeveralRounds):
         shares = project_shares(histograms.counts)
 
         @lru_cache(maxsize=1)
-        def law() -> NullDistribution:
+        def null_distribution() -> NullDistribution:
             even = (shares + _turn(shares)) / 2
             return NullDistribution(compare(histograms.simulate(even, "signed_rank")))
 
@@ -130,7 +130,7 @@ class SignedRank(SeveralRounds):
             np.array([np.nan if lost else found]),
             interval,
             lambda: observed,
-            lambda: law().p_value(observed, as_alternative(self.alternative)),
+            lambda: null_distribution().p_value(observed, as_alternative(self.alternative)),
             notes=(_ZEROS, *(() if rows.exact else (TIED,)), *((_LOST,) if lost else ())),
         )
 

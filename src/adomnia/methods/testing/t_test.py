@@ -70,7 +70,7 @@ class OneMean(SingleRound):
         observed = float(free.found.studentize(null)[0])
 
         @lru_cache(maxsize=1)
-        def law() -> NullDistribution:
+        def null_distribution() -> NullDistribution:
             return NullDistribution(free.deviate(np.array([null]))[:, 0])
 
         return tabulate_test(
@@ -78,7 +78,7 @@ class OneMean(SingleRound):
             free.values,
             free.intervals,
             lambda: observed,
-            lambda: law().p_value(observed, as_alternative(self.alternative)),
+            lambda: null_distribution().p_value(observed, as_alternative(self.alternative)),
             notes=(HIDDEN_SPREAD,) * free.found.lost,
         )
 
@@ -118,12 +118,12 @@ class TwoMeans(SingleRound):
         difference = float(groups.values[0] - groups.values[1])
 
         @lru_cache(maxsize=1)
-        def law() -> NullDistribution:
+        def null_distribution() -> NullDistribution:
             sums = groups.deviate(groups.null_means) * groups.found.standard_errors(groups.null_means)
             return NullDistribution((sums / groups.found.rows) @ [1.0, -1.0] / error)
 
         def interval(confidence: float, cells: int) -> Bounds:
-            reach = law().distance(confidence, cells) * half * error
+            reach = null_distribution().distance(confidence, cells) * half * error
             lower, upper = groups.intervals(confidence, cells)
             ends = np.clip([difference - reach, difference + reach], -2 * half, 2 * half)
             return np.array([ends[0], *lower]), np.array([ends[1], *upper])
@@ -134,7 +134,7 @@ class TwoMeans(SingleRound):
             np.array([difference, *groups.values]),
             interval,
             lambda: observed,
-            lambda: law().p_value(observed, as_alternative(self.alternative)),
+            lambda: null_distribution().p_value(observed, as_alternative(self.alternative)),
             notes=(HIDDEN_SPREAD,) * groups.found.lost,
         )
 

@@ -1,4 +1,4 @@
-"""What the exact sums of blocks of people are turned into before the noise: estimates of a law, block by block.
+"""What the exact sums of blocks of people become before the noise: estimates of a distribution, block by block.
 
 All of this is run on exact sums, and the guarantee needs that a block's estimates depend on that block's sums and its
 place alone (docs/proofs/estimates.md). So arrays have a number for each block, and are combined element by element.
@@ -22,8 +22,8 @@ Floats: TypeAlias = NDArray[np.float64]
 _TINY = 1e-300
 _SCORINGS, _EXPECTATIONS = 8, 60  # steps of a search, the same for every block
 _FARTHEST, _LARGEST_LOG = 600.0, 300.0  # logarithms whose exponentials are finite, and so are products of two
-_GUMBEL, _EULER = pi / sqrt(6), 0.5772156649015329  # ln(x) of a Weibull law has this deviation times 1 / shape
-# Of ln(scale) times the shape, and of ln(shape), times the rows: whatever the law, of first order (Cox & Snell 1968).
+_GUMBEL, _EULER = pi / sqrt(6), 0.5772156649015329  # ln(x) of a Weibull distribution has this deviation times 1 / shape
+# Of ln(scale) times the shape, and of ln(shape), times the rows: of any distribution, first order (Cox & Snell 1968).
 _SCALE_BIAS, _SHAPE_BIAS = -0.3698, 1.0756
 _LEAST_OF_A_PART = 4.0  # rows
 _PASSES = 3  # of a correction that depends on what it corrects
@@ -36,13 +36,13 @@ Fit: TypeAlias = Callable[[Floats, Sequence[Floats]], tuple[list[Floats], list[F
 class SumsOfBlocks:
     """Estimates from the number of rows and the sums of powers of values, in steps of `grids` from their lower ends.
 
-    They are those of most likelihood, without their bias, on the scale on which `law` is averaged, or on the one on
-    which it is `located`. About a `centre` every block counts by its rows, of which there are `rows` on average: then
-    chance in their number adds nothing.
+    They are those of maximum likelihood, without their bias, on the scale on which `distribution` is averaged, or on
+    the one on which it is `located`. About a `centre` every block counts by its rows, of which there are `rows` on
+    average: then chance in their number adds nothing.
     """
 
     tag: ClassVar[str] = "SumsOfBlocks"
-    law: str
+    distribution: str
     grids: tuple[Numbers, ...]
     located: bool = False
     centre: tuple[Fraction, ...] = ()
@@ -53,9 +53,9 @@ class SumsOfBlocks:
         with np.errstate(all="ignore"):
             numbers = sums.astype(np.float64)
             rows = numbers[:, 0]
-            found, worth = FITS[self.law](rows, self._means(numbers, np.maximum(rows, 1.0)))
+            found, worth = FITS[self.distribution](rows, self._means(numbers, np.maximum(rows, 1.0)))
             if self.located:
-                found = [_LOCATED[scale](each) for scale, each in zip(LOCATED[self.law], found, strict=True)]
+                found = [_LOCATED[scale](each) for scale, each in zip(LOCATED[self.distribution], found, strict=True)]
             if self.centre:
                 found = [_weigh(*each) for each in zip(found, worth, self.centre, self._usual, strict=True)]
             return np.stack(found, axis=-1)
@@ -64,13 +64,13 @@ class SumsOfBlocks:
     def _usual(self) -> list[float]:
         """How many rows a parameter of a block of the usual size is worth."""
         usual = np.array([float(self.rows)])
-        ones = [np.ones(1)] * sum(POWERS[self.law])
-        return [max(float(each[0]), 1.0) for each in FITS[self.law](usual, ones)[1]]
+        ones = [np.ones(1)] * sum(POWERS[self.distribution])
+        return [max(float(each[0]), 1.0) for each in FITS[self.distribution](usual, ones)[1]]
 
     def _means(self, numbers: Floats, rows: Floats) -> list[Floats]:
         """The means of each value, and of its square about them if that was added up."""
         means, place = [], 1
-        for grid, powers in zip(self.grids, POWERS[self.law], strict=True):
+        for grid, powers in zip(self.grids, POWERS[self.distribution], strict=True):
             step, first = float(grid.step), float(grid.grid_lower * grid.step)
             mean = numbers[:, place] / rows
             means.append(first + step * mean)
@@ -84,11 +84,11 @@ class SumsOfBlocks:
 class BinsOfBlocks:
     """Estimates from how many rows of each block are in bins of equal width between two ends; the outer ones are open.
 
-    They are found by as many steps for every block: Fisher's scoring or expectation and maximisation, as of the `law`.
+    They are found by as many steps for every block: Fisher's scoring, or expectation and maximisation.
     """
 
     tag: ClassVar[str] = "BinsOfBlocks"
-    law: str
+    distribution: str
     lower: Fraction
     upper: Fraction
     located: bool = False  # which is on the scale of the averages
@@ -103,7 +103,7 @@ class BinsOfBlocks:
             rows = np.zeros(len(sums))
             for count in counts:
                 rows = rows + count
-            found = BINNED[self.law](rows, counts, edges)
+            found = BINNED[self.distribution](rows, counts, edges)
             if self.centre:
                 usual = max(float(self.rows), 1.0)
                 found = [_weigh(each, rows, at, usual) for each, at in zip(found, self.centre, strict=True)]
@@ -154,7 +154,7 @@ def _score_weibull(counts: Sequence[Floats], inner: Floats, scale: Floats, shape
 
 
 def _fit_mixture(rows: Floats, counts: Sequence[Floats], edges: Floats) -> list[Floats]:
-    """Two normal laws: the part of the one with the lower mean, both means, and the logarithms of both deviations."""
+    """Two normal distributions: the part of the one with the lower mean, both means, ln of both deviations."""
     mean, variance = _binned_moments(rows, counts, edges)
     width = float(edges[1] - edges[0])
     spread, middles = np.sqrt(np.maximum(variance, width**2)), (edges[1:] + edges[:-1]) / 2
@@ -238,7 +238,7 @@ def _fit_gamma(rows: Floats, means: Sequence[Floats]) -> tuple[list[Floats], lis
     return [np.where(rows > 0, mean, np.nan), np.where(rows > 1, unbiased, np.nan)], [rows, rows]
 
 
-# Of each law, up to which power the values that it looks at are added up: x or ln(x), or both.
+# Of each distribution, up to which power the values that it looks at are added up: x or ln(x), or both.
 POWERS: Mapping[str, tuple[int, ...]] = MappingProxyType(
     {"bernoulli": (1,), "poisson": (1,), "exponential": (1,), "normal": (2,), "lognormal": (2,), "gamma": (1, 1)}
 )

@@ -176,7 +176,7 @@ def round_to_grid(domain: Numbers, values: NDArray[np.float64]) -> Integers:
 
 
 def _simulate_counts(steps: int, blocks: int) -> list[int]:
-    """Blocks that are spread about the middle by the normal law."""
+    """Blocks that are spread about the middle by the normal distribution."""
     deviation = max(1.0, steps / _SUPPOSED_PART)
     weights = [exp(-(((place - (steps - 1) // 2) / deviation) ** 2) / 2) for place in range(steps)]
     whole = sum(weights)

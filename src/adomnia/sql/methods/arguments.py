@@ -38,6 +38,9 @@ def find_arguments(call: exp.Func, method: Method) -> dict[str, exp.Expr]:
             fix = f"name it: {names[0]} => {render_node(node)}" if names else "leave it out"
             raise refusal("bad_argument", node, "is an argument without a name", fix)
         name = node.this.name.lower()
+        if now := method.renamed(name):
+            fix = f"write {now.name} => {render_node(node.expression)}"
+            raise refusal("renamed_option", node.expression, "has another name", fix, name)
         if name not in names:
             raise refusal_of_name(
                 "unknown_argument", node.expression, node.this.name, f"arguments of {method.name}", names

@@ -76,7 +76,7 @@ class SampledQuotient(Quotient):
         return spread, self._student(alpha) * farthest_in_sample(noises, weights, sampled, alpha)
 
     def _student(self, alpha: float) -> Floats:
-        """How much farther Student's law goes than the normal one, where few rows tell how far they scatter."""
+        """How much farther Student's t reaches than the normal, where few rows tell how far they scatter."""
         if self.sampling.rows is None:
             return np.ones(())
         from scipy.special import stdtrit

@@ -1,5 +1,5 @@
 // Randomised response on the device, exactly: whole numbers of any size, bits of the browser's own source, no floats.
-// Each design draws the law of its Python class in adomnia.survey: docs/proofs/local.md, section 4.
+// Each design draws the distribution of its Python class in adomnia.survey: docs/proofs/local.md, section 4.
 
 const SPARE_BYTES = 8; // more bits than needed: a draw is rejected with a chance below 2^-64
 

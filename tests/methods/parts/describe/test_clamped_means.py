@@ -49,48 +49,55 @@ EXACTLY = {
 every_mean = pytest.mark.parametrize("name", EXACTLY)
 
 
-def ask_whole(name, law):
-    people = frame({"x": law.bounds}, whole=("x",))
+def ask_whole(name, distribution):
+    people = frame({"x": distribution.bounds}, whole=("x",))
     return build(name, people, column=people.numbers["x"])
 
 
-def intervals_of(asked, law, samples=20, rows=3000):
+def intervals_of(asked, distribution, samples=20, rows=3000):
     for seed in range(samples):
-        found = table_of(asked, EPSILON, {"x": law.draw(seed, rows)}, seed).estimates["estimate"]
+        found = table_of(asked, EPSILON, {"x": distribution.draw(seed, rows)}, seed).estimates["estimate"]
         yield np.ravel(found.interval(0.95, 1))
 
 
 @every_mean
-@pytest.mark.parametrize("law", WHOLE)
-def test_whole_numbers_have_the_mean_of_scipy_without_noise(name, law):
-    values = WHOLE[law].draw(1, 20_000)
-    if law == "a quantile between two answers":  # where a sample has another one, and so has SciPy
-        values = WHOLE[law].population
-    estimate = table_of(ask_whole(name, WHOLE[law]), EXACT, {"x": values}).estimates["estimate"]
+@pytest.mark.parametrize("distribution", WHOLE)
+def test_whole_numbers_have_the_mean_of_scipy_without_noise(name, distribution):
+    values = WHOLE[distribution].draw(1, 20_000)
+    if distribution == "a quantile between two answers":  # where a sample has another one, and so has SciPy
+        values = WHOLE[distribution].population
+    estimate = table_of(ask_whole(name, WHOLE[distribution]), EXACT, {"x": values}).estimates["estimate"]
     (low,), (high,) = estimate.interval(0.95, 1)
     truth = EXACTLY[name](values)
     assert low - 1e-3 <= truth <= high + 1e-3
-    if law != "a quantile between two answers" or name == "trimmed_mean":  # which no quantile moves at such places
+    if (
+        distribution != "a quantile between two answers" or name == "trimmed_mean"
+    ):  # which no quantile moves at such places
         assert estimate.values[0] == pytest.approx(truth, abs=1e-3)
 
 
 @every_mean
-@pytest.mark.parametrize("law", WHOLE)
-def test_intervals_of_whole_numbers_hold_for_the_population_and_are_narrow(name, law):
+@pytest.mark.parametrize("distribution", WHOLE)
+def test_intervals_of_whole_numbers_hold_for_the_population_and_are_narrow(name, distribution):
     """Of 20 samples; too few hits are seen at a false-alarm rate of 1e-6."""
-    asked, truth = ask_whole(name, WHOLE[law]), EXACTLY[name](WHOLE[law].population)
-    ends = list(intervals_of(asked, WHOLE[law]))
+    asked, truth = ask_whole(name, WHOLE[distribution]), EXACTLY[name](WHOLE[distribution].population)
+    ends = list(intervals_of(asked, WHOLE[distribution]))
     assert covers_as_often(sum(low - 1e-9 <= truth <= high + 1e-9 for low, high in ends), len(ends), 0.94)
     # A normal interval of the mean without noise is 0.08 to 0.13 wide.
-    assert np.median([high - low for low, high in ends]) < (0.2 if law != "a quantile between two answers" else 0.4)
+    assert np.median([high - low for low, high in ends]) < (
+        0.2 if distribution != "a quantile between two answers" else 0.4
+    )
 
 
 @every_mean
-@pytest.mark.parametrize("law", ["Likert", "counts with many zeros"])
-def test_bounds_a_step_inside_of_the_quantiles_are_found_out(name, law):
+@pytest.mark.parametrize("distribution", ["Likert", "counts with many zeros"])
+def test_bounds_a_step_inside_of_the_quantiles_are_found_out(name, distribution):
     """As bounds of fine grids are: there a step does not matter."""
-    asked, truth = replace(ask_whole(name, WHOLE[law]), by_steps=False), EXACTLY[name](WHOLE[law].population)
-    hits = sum(low <= truth <= high for low, high in intervals_of(asked, WHOLE[law]))
+    asked, truth = (
+        replace(ask_whole(name, WHOLE[distribution]), by_steps=False),
+        EXACTLY[name](WHOLE[distribution].population),
+    )
+    hits = sum(low <= truth <= high for low, high in intervals_of(asked, WHOLE[distribution]))
     assert not covers_as_often(hits, 20, 0.94)
 
 

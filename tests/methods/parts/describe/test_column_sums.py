@@ -6,7 +6,7 @@ from adomnia.privacy.queries import Query
 from adomnia.statistics.contract import Measure
 from kit.analyses import Arms, frame
 from kit.bits import SeededBits
-from kit.describing import EPSILON, EXACT, LAWS, RHO, covers_as_often
+from kit.describing import DISTRIBUTIONS, EPSILON, EXACT, RHO, covers_as_often
 
 FRAME = frame({"x": (0, 100)})
 COLUMN = FRAME.numbers["x"]
@@ -19,7 +19,7 @@ def sums(values, price, seed=0, degree=SPREAD, population=True):
 
 
 def test_without_noise_they_are_the_numbers_of_numpy():
-    values = np.append(LAWS["lognormal"](np.random.default_rng(1), 5000), [np.nan] * 7)
+    values = np.append(DISTRIBUTIONS["lognormal"](np.random.default_rng(1), 5000), [np.nan] * 7)
     found, there = sums(values, EXACT), values[:5000]
     assert found.count().values[0] == 5000
     assert found.missing().values[0] == 7
@@ -30,13 +30,13 @@ def test_without_noise_they_are_the_numbers_of_numpy():
 
 
 @pytest.mark.parametrize("price", [EPSILON, RHO], ids=str)
-@pytest.mark.parametrize("law", ["normal", "zeros"])
-def test_intervals_hold_for_the_population_and_are_not_much_wider_than_without_noise(law, price):
-    truth, random = LAWS[law](np.random.default_rng(0), 10**6), np.random.default_rng(7)
+@pytest.mark.parametrize("distribution", ["normal", "zeros"])
+def test_intervals_hold_for_the_population_and_are_not_much_wider_than_without_noise(distribution, price):
+    truth, random = DISTRIBUTIONS[distribution](np.random.default_rng(0), 10**6), np.random.default_rng(7)
     draws, size = 60, 1000
     hits, blind, widths = np.zeros(2), 0, []
     for seed in range(draws):
-        values = LAWS[law](random, size)
+        values = DISTRIBUTIONS[distribution](random, size)
         found, data = sums(values, price, seed), sums(values, price, seed, population=False)
         for place, (estimate, exact) in enumerate(((found.mean(), truth.mean()), (found.deviation(), truth.std()))):
             (low,), (high,) = estimate.interval(0.95, 1)

@@ -10,7 +10,7 @@ from adomnia.methods.parts.describe.cuts import Cutting
 from adomnia.privacy.events import Pure
 from kit.analyses import Arms, frame
 from kit.bits import SeededBits
-from kit.describing import EPSILON, EXACT, LAWS, RHO, build, covers_as_often, table_of
+from kit.describing import DISTRIBUTIONS, EPSILON, EXACT, RHO, build, covers_as_often, table_of
 from kit.robust import RobustNumber, every_price
 
 FRAME = frame({"x": (0, 100)})
@@ -30,9 +30,9 @@ def find(values, price, seed=0, population=True, shares=QUARTILES):
             return end.value[0]
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_with_next_to_no_noise_they_are_the_quantiles_of_the_data(law):
-    values = LAWS[law](np.random.default_rng(2), 4000)
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
+def test_with_next_to_no_noise_they_are_the_quantiles_of_the_data(distribution):
+    values = DISTRIBUTIONS[distribution](np.random.default_rng(2), 4000)
     found = estimate_quantiles(find(values, EXACT, population=False))
     exact = np.quantile(values, [0.25, 0.5, 0.75], method="inverted_cdf")
     lower, upper = found.interval(0.95, 1)
@@ -42,29 +42,32 @@ def test_with_next_to_no_noise_they_are_the_quantiles_of_the_data(law):
 
 
 @pytest.mark.parametrize("price", [EPSILON, RHO], ids=str)
-@pytest.mark.parametrize("law", ["normal", "rounded", "clusters", "constant"])
-def test_intervals_hold_for_the_population_and_say_something(law, price):
+@pytest.mark.parametrize("distribution", ["normal", "rounded", "clusters", "constant"])
+def test_intervals_hold_for_the_population_and_say_something(distribution, price):
     draws, size = 30, 3000
-    truth, random = np.quantile(LAWS[law](np.random.default_rng(0), 10**6), 0.5), np.random.default_rng(5)
+    truth, random = (
+        np.quantile(DISTRIBUTIONS[distribution](np.random.default_rng(0), 10**6), 0.5),
+        np.random.default_rng(5),
+    )
     hits, blind, widths = 0, 0, []
     for seed in range(draws):
-        values = LAWS[law](random, size)
+        values = DISTRIBUTIONS[distribution](random, size)
         (found,) = find(values, price, seed, shares=QUARTILES[1:2])
         low, high = found.bounds(0.95, 1)
         hits += low <= truth <= high
         widths.append(high - low)
-        if law == "normal":
+        if distribution == "normal":
             low, high = find(values, price, seed, population=False, shares=QUARTILES[1:2])[0].bounds(0.95, 1)
             blind += low <= truth <= high
     assert covers_as_often(hits, draws, 0.94)
-    assert np.median(widths) < {"normal": 3.0, "rounded": 0.1, "clusters": 1.5}.get(law, 0.01)
-    if law == "normal" and price == EPSILON:  # intervals that know of the noise alone do not hold
+    assert np.median(widths) < {"normal": 3.0, "rounded": 0.1, "clusters": 1.5}.get(distribution, 0.01)
+    if distribution == "normal" and price == EPSILON:  # intervals that know of the noise alone do not hold
         assert not covers_as_often(blind, draws, 0.94)
 
 
 def test_half_of_the_intervals_of_fifty_percent_hold():
     random = np.random.default_rng(8)
-    found = [find(LAWS["normal"](random, 3000), EPSILON, seed, shares=QUARTILES[1:2])[0] for seed in range(40)]
+    found = [find(DISTRIBUTIONS["normal"](random, 3000), EPSILON, seed, shares=QUARTILES[1:2])[0] for seed in range(40)]
     assert 10 <= sum(low <= 40 <= high for low, high in (each.bounds(0.5, 1) for each in found)) < 40
 
 
@@ -81,8 +84,8 @@ def test_few_rows_leave_the_bounds_and_rising_values(values):
 
 def test_ties_and_gaps_are_seen():
     random = np.random.default_rng(9)
-    assert all(each.even for each in find(LAWS["normal"](random, 20_000), EPSILON))
-    assert not any(each.even for each in find(LAWS["constant"](random, 20_000), EPSILON))
+    assert all(each.even for each in find(DISTRIBUTIONS["normal"](random, 20_000), EPSILON))
+    assert not any(each.even for each in find(DISTRIBUTIONS["constant"](random, 20_000), EPSILON))
     (median,) = find(np.where(random.random(20_000) < 0.5, 20.0, 80.0), EPSILON, shares=QUARTILES[1:2])
     assert not median.even
 
@@ -90,13 +93,13 @@ def test_ties_and_gaps_are_seen():
 @pytest.mark.soak
 @pytest.mark.parametrize("price", [EPSILON, RHO], ids=str)
 @pytest.mark.parametrize("size", [1000, 10_000, 100_000])
-@pytest.mark.parametrize("law", ["normal", "lognormal"])
-def test_coverage_is_near_what_is_promised(law, size, price):
+@pytest.mark.parametrize("distribution", ["normal", "lognormal"])
+def test_coverage_is_near_what_is_promised(distribution, size, price):
     draws = 300
-    truth = np.quantile(LAWS[law](np.random.default_rng(0), 4 * 10**6), [0.25, 0.5, 0.75])
+    truth = np.quantile(DISTRIBUTIONS[distribution](np.random.default_rng(0), 4 * 10**6), [0.25, 0.5, 0.75])
     random, hits = np.random.default_rng(size), np.zeros(3)
     for seed in range(draws):
-        ends = [each.bounds(0.95, 1) for each in find(LAWS[law](random, size), price, seed)]
+        ends = [each.bounds(0.95, 1) for each in find(DISTRIBUTIONS[distribution](random, size), price, seed)]
         hits += [low <= exact <= high for (low, high), exact in zip(ends, truth, strict=True)]
     assert all(covers_as_often(each, draws, 0.94) for each in hits)
     assert hits.mean() / draws < 0.995
@@ -159,34 +162,34 @@ every_number = pytest.mark.parametrize("number", NUMBERS, ids=lambda number: num
 
 
 @every_number
-@pytest.mark.parametrize("law", ["normal", "lognormal", "constant"])
-def test_with_little_noise_it_is_that_of_the_data(number, law):
-    number.check_without_noise(law)
+@pytest.mark.parametrize("distribution", ["normal", "lognormal", "constant"])
+def test_with_little_noise_it_is_that_of_the_data(number, distribution):
+    number.check_without_noise(distribution)
 
 
 @every_number
 @every_price
-@pytest.mark.parametrize("law", ["lognormal", "rounded"])
-def test_its_interval_holds_for_the_population_and_says_something(number, law, price):
-    number.check_interval(law, price)
+@pytest.mark.parametrize("distribution", ["lognormal", "rounded"])
+def test_its_interval_holds_for_the_population_and_says_something(number, distribution, price):
+    number.check_interval(distribution, price)
 
 
 @pytest.mark.soak
 @every_number
 @every_price
 @pytest.mark.parametrize("size", [1000, 10_000, 100_000])
-@pytest.mark.parametrize("law", LAWS)
-def test_coverage_is_near_what_is_promised_of_robust(number, law, size, price):
-    number.check_coverage(law, size, price)
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
+def test_coverage_is_near_what_is_promised_of_robust(number, distribution, size, price):
+    number.check_coverage(distribution, size, price)
 
 
 def test_the_interval_of_a_mad_allows_for_the_median_where_all_cuts_are_near_the_answer():
     """As wide as sampling alone makes it, at least (Falk 1997): without the median's part it is 0.7 of that."""
-    random, law, size = np.random.default_rng(7), lognorm(0.6, scale=np.exp(2.5)), 100_000
-    values = LAWS["lognormal"](random, size)
-    median, density = np.median(values), law.pdf(np.median(values))
+    random, distribution, size = np.random.default_rng(7), lognorm(0.6, scale=np.exp(2.5)), 100_000
+    values = DISTRIBUTIONS["lognormal"](random, size)
+    median, density = np.median(values), distribution.pdf(np.median(values))
     far = np.median(np.abs(values - median))
-    left, right = law.pdf([median - far, median + far])
+    left, right = distribution.pdf([median - far, median + far])
     moved = (0.5 - (values < median)) / density
     parts = (0.5 - (np.abs(values - median) < far) + (left - right) * moved) / (left + right)
     least = 2 * 1.96 * 1.4826 * parts.std() / np.sqrt(size)
@@ -196,7 +199,7 @@ def test_the_interval_of_a_mad_allows_for_the_median_where_all_cuts_are_near_the
 
 def test_values_that_are_all_equal_are_not_taken_for_spread_ones():
     """All rows lie between two cuts: nothing tells that they do not lie at one place, as they do."""
-    values = LAWS["constant"](np.random.default_rng(6), 1000)
+    values = DISTRIBUTIONS["constant"](np.random.default_rng(6), 1000)
     ends = [TRIMMED.ends(EPSILON, values, seed) for seed in range(15)]
     assert covers_as_often(sum(low - 1e-3 <= 37.3 <= high + 1e-3 for low, high in ends), 15, 0.94)
 
@@ -204,7 +207,7 @@ def test_values_that_are_all_equal_are_not_taken_for_spread_ones():
 def test_a_trimmed_mean_is_that_of_the_rows_in_the_middle_as_scipy_has_it():
     from scipy.stats import trim_mean
 
-    values = LAWS["lognormal"](np.random.default_rng(5), 20_000)
+    values = DISTRIBUTIONS["lognormal"](np.random.default_rng(5), 20_000)
     assert trimmed_mean(values) == pytest.approx(trim_mean(values, 0.1), abs=0.01)
 
 

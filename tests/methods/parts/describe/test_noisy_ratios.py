@@ -68,10 +68,10 @@ def test_without_noise_the_interval_of_a_share_is_wilsons():
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.5])
 def test_shares_of_noisy_counts_hold_for_the_population(share):
     random, draws, rows, cells, scale = np.random.default_rng(1), 4000, 400, 5, 6.0
-    law = (2 * scale**2, 12 * scale**4)
+    distribution = (2 * scale**2, 12 * scale**4)
     counts = random.multinomial(rows, [share, *[(1 - share) / 4] * 4], draws) + random.laplace(0, scale, (draws, cells))
-    part = NoisyCounts(counts[:, 0], np.ones(draws), law)
-    whole = NoisyCounts(counts.sum(axis=1), np.full(draws, float(cells)), law)
+    part = NoisyCounts(counts[:, 0], np.ones(draws), distribution)
+    whole = NoisyCounts(counts.sum(axis=1), np.full(draws, float(cells)), distribution)
     lower, upper = part.share_of(whole, population=True).bounds(0.95, 1)
     assert covers_as_often(int(((lower <= share) & (share <= upper)).sum()), draws, 0.945)
     assert np.mean(upper - lower) < 0.16

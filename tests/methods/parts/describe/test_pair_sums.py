@@ -20,10 +20,10 @@ def sums(data, price, degree, seed=0, population=True):
     return PairSums(*PAIR, degree, measured, population)
 
 
-def draw(random, size, law="normal"):
+def draw(random, size, distribution="normal"):
     x, noise = random.normal(size=(2, size))
     y = 0.6 * x + 0.8 * noise
-    if law == "clusters":
+    if distribution == "clusters":
         side = np.where(random.random(size) < 0.6, -1, 1)
         return {"x": np.clip(50 + 25 * side + 4 * x, 0, 100), "y": np.clip(6 * side + 3 * y, -20, 20)}
     return {"x": np.clip(45 + 15 * x, 0, 100), "y": np.clip(5 * y, -20, 20)}
@@ -38,14 +38,14 @@ def test_with_little_noise_they_are_numpys():
 
 
 @pytest.mark.parametrize("price", [EPSILON, RHO], ids=str)
-@pytest.mark.parametrize("law", ["normal", "clusters"])
-def test_intervals_hold_for_the_population(law, price):
+@pytest.mark.parametrize("distribution", ["normal", "clusters"])
+def test_intervals_hold_for_the_population(distribution, price):
     draws, size, random = 40, 2000, np.random.default_rng(2)
-    truth = draw(np.random.default_rng(0), 10**6, law)
+    truth = draw(np.random.default_rng(0), 10**6, distribution)
     exact = np.cov(truth["x"], truth["y"])[0, 1], np.corrcoef(truth["x"], truth["y"])[0, 1]
     hits, blind, widths = np.zeros(2), 0, []
     for seed in range(draws):
-        data = draw(random, size, law)
+        data = draw(random, size, distribution)
         found = sums(data, price, COVARIANCE, seed).covariance(), sums(data, price, CORRELATION, seed).correlation()
         ends = [np.ravel(each.interval(0.95, 1)) for each in found]
         hits += [low <= value <= high for (low, high), value in zip(ends, exact, strict=True)]
@@ -55,7 +55,7 @@ def test_intervals_hold_for_the_population(law, price):
         blind += low <= exact[1] <= high
     assert all(covers_as_often(each, draws, 0.94) for each in hits)
     assert np.median(widths) < (0.2 if price == EPSILON else 0.8)
-    if law == "normal":  # Fisher's interval knows nothing of the noise
+    if distribution == "normal":  # Fisher's interval knows nothing of the noise
         assert not covers_as_often(blind, draws, 0.94)
 
 

@@ -15,13 +15,13 @@ def weights(name, prior, rows, *sums):
     return logs - logs[0]
 
 
-def test_counts_have_the_beta_binomial_law():
+def test_counts_have_the_beta_binomial_distribution():
     ones = np.arange(6.0)
     known = stats.betabinom(5, 2, 3).logpmf(ones)
     assert weights("bernoulli", (2, 3), 5.0, ones) == pytest.approx(known - known[0])
 
 
-def test_sums_of_events_have_the_negative_binomial_law():
+def test_sums_of_events_have_the_negative_binomial_distribution():
     rows, total = np.array([1.0, 4.0, 4.0]), np.array([0.0, 3.0, 9.0])
     known = stats.nbinom(3, 2 / (2 + rows)).logpmf(total)
     assert weights("poisson", (3, 2), rows, total) == pytest.approx(known - known[0])
@@ -35,7 +35,7 @@ def test_sums_of_waiting_times_have_the_density_that_the_rates_mix_to():
     assert weights("exponential", (3, 2), rows, total) == pytest.approx(np.log(mixed) - np.log(mixed[0]), rel=1e-5)
 
 
-def test_means_and_variances_have_the_density_that_the_normal_laws_mix_to():
+def test_means_and_variances_have_the_density_that_the_normal_distributions_mix_to():
     prior, rows = (1, 2, 3, 4), np.array([4.0, 4.0, 9.0])
     mean, spread = np.array([0.5, 2.0, 1.0]), np.array([1.0, 0.3, 2.0])
 
@@ -56,11 +56,11 @@ def test_means_and_variances_have_the_density_that_the_normal_laws_mix_to():
     ],
 )
 def test_posteriors_after_exact_sums_are_the_usual_ones(name, prior, sums, known):
-    laws = CONJUGATES[name].update(tuple(map(Fraction, prior)), np.array(10.0), *map(np.array, sums))
-    for law, expected in zip(laws, known, strict=True):
-        assert (law.mean, law.variance) == pytest.approx((expected.mean(), expected.var()))
+    distributions = CONJUGATES[name].update(tuple(map(Fraction, prior)), np.array(10.0), *map(np.array, sums))
+    for distribution, expected in zip(distributions, known, strict=True):
+        assert (distribution.mean, distribution.variance) == pytest.approx((expected.mean(), expected.var()))
         at = expected.ppf(0.3)
-        assert law.below(np.array(at), *law.parameters) == pytest.approx(0.3)
+        assert distribution.below(np.array(at), *distribution.parameters) == pytest.approx(0.3)
 
 
 def test_the_normal_posterior_is_that_of_many_draws():
@@ -72,10 +72,12 @@ def test_the_normal_posterior_is_that_of_many_draws():
     rate = 4 + 10 * 1.5 / 2 + 2 * 10 / (2 * 12)
     squares = 1 / generator.gamma(8, 1 / rate, 40_000)
     means = generator.normal((2 + 20) / 12, np.sqrt(squares / 12))
-    for law, draws in ((mu, means), (sigma, np.sqrt(squares))):
-        assert (law.mean, np.sqrt(law.variance)) == pytest.approx((draws.mean(), draws.std()), rel=0.03)
+    for distribution, draws in ((mu, means), (sigma, np.sqrt(squares))):
+        assert (distribution.mean, np.sqrt(distribution.variance)) == pytest.approx(
+            (draws.mean(), draws.std()), rel=0.03
+        )
         at = np.quantile(draws, 0.8)
-        assert law.below(np.array(at), *law.parameters) == pytest.approx(0.8, abs=0.02)
+        assert distribution.below(np.array(at), *distribution.parameters) == pytest.approx(0.8, abs=0.02)
 
 
 @pytest.mark.parametrize("name", CONJUGATES)

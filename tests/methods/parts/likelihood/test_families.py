@@ -5,8 +5,10 @@ import pytest
 from scipy import stats
 from scipy.integrate import quad
 from scipy.optimize import minimize
+from scipy.special import polygamma
 
 from adomnia.methods.parts.likelihood.families import FAMILIES, solve_shape
+from kit.fitting import observe
 
 POINTS = {
     "normal": [(3.0, 2.0), (-1.0, 0.2)],
@@ -26,6 +28,15 @@ KNOWN = {
     "geometric": lambda chance: stats.geom(chance, loc=-1),  # R's, which counts failures
     "bernoulli": stats.bernoulli,
 }
+INFORMATION = {
+    "normal": lambda _, sigma: np.diag([1.0, 2.0]) / sigma**2,
+    "lognormal": lambda _, sigma: np.diag([1.0, 2.0]) / sigma**2,
+    "gamma": lambda shape, scale: np.array([[polygamma(1, shape), 1 / scale], [1 / scale, shape / scale**2]]),
+    "exponential": lambda rate: np.array([[rate**-2]]),
+    "poisson": lambda mean: np.array([[1 / mean]]),
+    "geometric": lambda chance: np.array([[1 / (chance**2 * (1 - chance))]]),
+    "bernoulli": lambda chance: np.array([[1 / (chance * (1 - chance))]]),
+}
 CASES = [(name, point) for name, points in POINTS.items() for point in points]
 
 every_family = pytest.mark.parametrize("name", FAMILIES)
@@ -33,37 +44,37 @@ every_case = pytest.mark.parametrize(("name", "point"), CASES, ids=str)
 
 
 def expectation(name, point, function):
-    """The mean of a function of a value, by a sum or an integral over the known law."""
-    law, family = KNOWN[name](*point), FAMILIES[name]
+    """The mean of a function of a value, by a sum or an integral over the known distribution."""
+    distribution, family = KNOWN[name](*point), FAMILIES[name]
     if family.whole:
         values = np.arange(2.0 if name == "bernoulli" else 400.0)
-        return law.pmf(values) @ function(values)
-    ends = law.ppf([0.0, 1e-9, 0.1, 0.5, 0.9, 1 - 1e-9])
+        return distribution.pmf(values) @ function(values)
+    ends = distribution.ppf([0.0, 1e-9, 0.1, 0.5, 0.9, 1 - 1e-9])
     pieces = zip(np.maximum(ends[:-1], -50.0), ends[1:], strict=True)
-    return sum(quad(lambda x: law.pdf(x) * function(np.array(x)), low, high, limit=200)[0] for low, high in pieces)
+    return sum(
+        quad(lambda x: distribution.pdf(x) * function(np.array(x)), low, high, limit=200)[0] for low, high in pieces
+    )
 
 
 @every_case
-def test_densities_are_those_of_the_known_law(name, point):
-    law, family, at = KNOWN[name](*point), FAMILIES[name], np.array(point)
-    values = law.ppf([0.01, 0.3, 0.5, 0.99])
-    density = law.logpmf(values) if family.whole else law.logpdf(values)
-    assert family.log_density(at, values) == pytest.approx(density)
+def test_probabilities_are_those_of_the_known_distribution(name, point):
+    distribution, family, at = KNOWN[name](*point), FAMILIES[name], np.array(point)
+    values = distribution.ppf([0.01, 0.3, 0.5, 0.99])
     beside = np.array([*values, values[0] - 0.5, -1.0, 0.0])
-    assert family.below(at, beside) == pytest.approx(law.cdf(beside), abs=1e-12)
+    assert family.below(at, beside) == pytest.approx(distribution.cdf(beside), abs=1e-12)
 
 
 @every_case
-def test_means_and_covariances_of_the_statistics_are_those_of_the_law(name, point):
+def test_means_and_covariances_of_the_statistics_are_those_of_the_distribution(name, point):
     family, at = FAMILIES[name], np.array(point)
     means, covariance = family.means(at), family.covariance(at)
     for j, mean in enumerate(means):
-        assert mean == pytest.approx(expectation(name, point, lambda x, j=j: family.observe(x)[..., j]), rel=1e-4)
+        assert mean == pytest.approx(expectation(name, point, lambda x, j=j: observe(family, x)[..., j]), rel=1e-4)
         for k, other in enumerate(means):
             product = expectation(
                 name,
                 point,
-                lambda x, j=j, k=k, a=mean, b=other: (family.observe(x)[..., j] - a) * (family.observe(x)[..., k] - b),
+                lambda x, j=j, k=k, means=(mean, other): np.prod(observe(family, x)[..., [j, k]] - means, axis=-1),
             )
             assert covariance[j, k] == pytest.approx(product, rel=1e-3)
 
@@ -84,10 +95,10 @@ def test_parameters_follow_from_means_and_back(name, point):
 def test_the_estimate_has_the_most_likelihood(name, point):
     family = FAMILIES[name]
     values = np.asarray(KNOWN[name](*point).rvs(300, random_state=np.random.default_rng(7)), dtype=float)
-    found = family.estimate(family.observe(values).mean(axis=0))
+    found = family.estimate(observe(family, values).mean(axis=0))
     best = minimize(
         lambda at: (
-            -family.log_density(at, values).sum()
+            -getattr(KNOWN[name](*at), "logpmf" if family.whole else "logpdf")(values).sum()
             if (at > (-9 if name in ("normal", "lognormal") else 0)).all()
             else 1e9
         ),
@@ -99,34 +110,8 @@ def test_the_estimate_has_the_most_likelihood(name, point):
 
 
 @every_case
-def test_the_information_is_the_curvature_of_the_likelihood(name, point):
-    family, at = FAMILIES[name], np.array(point)
-
-    def score(j):
-        nudge = 1e-5 * np.eye(len(at))[j]
-        return lambda x: (family.log_density(at + nudge, x) - family.log_density(at - nudge, x)) / 2e-5
-
-    information = [
-        [expectation(name, point, lambda x, j=j, k=k: score(j)(x) * score(k)(x)) for k in range(len(at))]
-        for j in range(len(at))
-    ]
-    assert family.information(at) == pytest.approx(np.array(information), rel=1e-3, abs=1e-4)
-    assert family.variance(at) @ family.information(at) == pytest.approx(np.eye(len(at)), abs=1e-6)
-
-
-@every_case
-def test_the_bias_is_half_the_curvature_of_the_estimate(name, point):
-    """The statistics' means have no bias, so that all bias of a smooth function of them is of second order."""
-    family, at = FAMILIES[name], np.array(point)
-    values, directions = np.linalg.eigh(family.covariance(at))
-    size, means = 1e-3, family.means(at)
-    bends = sum(
-        family.estimate(means + size * np.sqrt(value) * way)
-        - 2 * family.estimate(means)
-        + family.estimate(means - size * np.sqrt(value) * way)
-        for value, way in zip(values, directions.T, strict=True)
-    )
-    assert family.bias(at) == pytest.approx(bends / (2 * size**2), rel=1e-3, abs=1e-4)
+def test_the_variance_is_the_inverse_of_the_known_information(name, point):
+    assert FAMILIES[name].variance(np.array(point)) @ INFORMATION[name](*point) == pytest.approx(np.eye(len(point)))
 
 
 @every_family
@@ -141,7 +126,7 @@ def test_no_means_make_an_estimate_fail(name):
         assert (found[:, place] <= upper).all()
 
 
-def test_only_a_normal_law_is_shifted():
+def test_only_a_normal_distribution_is_shifted():
     normal = FAMILIES["normal"]
     assert normal.shift(np.array([0.5, 0.1]), 10.0, 20.0) == pytest.approx([20.0, 2.0])
     assert FAMILIES["poisson"].shift(np.array([0.5]), 10.0, 20.0) == pytest.approx([0.5])

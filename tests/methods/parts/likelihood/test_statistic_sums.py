@@ -46,7 +46,7 @@ def test_means_are_those_of_the_statistics():
     assert (found.offsets + found.widths).tolist() == [3.0]
 
 
-def test_of_a_gamma_law_both_means_are_there_and_rows_left_out_are_counted():
+def test_of_a_gamma_distribution_both_means_are_there_and_rows_left_out_are_counted():
     values = np.array([1.0, 4.0, 50.0, 99.0])
     found = sums("gamma", "w", [*values, 0.0, 0.0, -5.0])
     expected = [values.mean(), np.log(values).mean()]

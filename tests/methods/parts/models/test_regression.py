@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.stats import chi2
-from scipy.stats import f as f_law
+from scipy.stats import f as f_distribution
 
 from adomnia.methods.parts.models.regression import find_overall_test, tail_of_square
 from adomnia.privacy.events import Pure
@@ -30,14 +30,16 @@ def test_the_f_test_of_all_terms_keeps_its_level_where_one_that_is_blind_to_nois
         found += test.p_value < 0.05
         values, inverse = fit.fitted[1:], fit.inverse[1:, 1:]
         blind += (
-            f_law.sf(values @ np.linalg.solve(fit.variance * inverse, values) / terms, terms, fit.degrees_of_freedom)
+            f_distribution.sf(
+                values @ np.linalg.solve(fit.variance * inverse, values) / terms, terms, fit.degrees_of_freedom
+            )
             < 0.05
         )
     assert 2 <= found < 36
     assert blind > 60
 
 
-def test_the_tail_of_a_square_is_that_of_its_law():
+def test_the_tail_of_a_square_is_that_of_its_distribution():
     assert tail_of_square(7.0, 3, 6.0, 1e12) == pytest.approx(chi2.sf(7.0, 3), rel=1e-6)
     drawn = np.random.default_rng(0).laplace(0, 0.5**0.5, 10**6) ** 2  # of mean 1 and variance 5
     quantile = np.quantile(drawn, 0.95)

@@ -34,7 +34,7 @@ def test_distances_are_quantiles_and_grow_beyond_the_draws():
     assert NORMAL.distance(0.95) == pytest.approx(1.96, abs=0.06)
     assert NORMAL.distance(0.95, 10) == pytest.approx(2.81, abs=0.2)
     assert NORMAL.distance(0.999) < NORMAL.distance(0.99999) < NORMAL.distance(1.0) < np.inf
-    assert NORMAL.distance(0.99999) >= 4.41  # of a normal law: the tail is taken for a heavier one
+    assert NORMAL.distance(0.99999) >= 4.41  # of a normal distribution: the tail is taken for a heavier one
 
 
 def test_many_groups_get_fewer_draws_each_but_never_too_few():

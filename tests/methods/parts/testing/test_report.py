@@ -98,7 +98,7 @@ def test_every_method_with_several_p_values_offers_it_and_no_other():
 
 @pytest.mark.parametrize(("way", "floor"), [("holm", 0.0004), ("bonferroni", 0.0004), ("bh", 0.0002)])
 def test_a_p_value_at_its_floor_stays_a_bound(way, floor):
-    """It was shown as a number far below what any law of noise is trusted to."""
+    """It was shown as a number far below what any distribution of noise is trusted to."""
     first, second, third, fourth = adjust_p_values(bound_p_values([1e-17, 0.3, 2e-9, 0.04]), way)
     assert [getattr(each, "floor", None) for each in (first, second, third, fourth)] == [floor, None, floor, None]
     assert find_floor((first, second, third, fourth)) == floor

@@ -91,7 +91,7 @@ class NoisyShares:
         return np.asarray(noise + np.maximum(total, 0) * shares * (1 - shares) * self.sampled)
 
     def _critical(self, confidence: float, cells: int) -> Floats:
-        """How many standard deviations the difference stays within, in simulations; at least those of a normal law.
+        """How many standard deviations the difference stays within, in simulations; at least the normal ones.
 
         Counts of few rows are too coarse for less: which of them are simulated would decide.
         """

@@ -102,8 +102,8 @@ class ColumnSums:
             np.array([each]) for each in (variance * top @ top + sampled, variance * top.sum(), variance * len(top))
         )
         plain = NoisyRatio(over, under, (a, b, c), np.zeros(1), limits)
-        law = fourth * ((top - plain.values) ** 4).sum(keepdims=True)
-        return NoisyRatio(over, under, (a, b, c), law, limits)
+        fourths = fourth * ((top - plain.values) ** 4).sum(keepdims=True)
+        return NoisyRatio(over, under, (a, b, c), fourths, limits)
 
     def mean_ratio(self) -> NoisyRatio:
         """The mean between the ends of the grid, from 0 to 1."""

@@ -123,7 +123,7 @@ class CutQuantile:
     def even(self) -> bool:
         """Whether rows look evenly spread between the ends of the interval, as far as noise lets one see.
 
-        Where they are not, as on ties and beside gaps, its ends cannot be taken for a normal law's.
+        Where they are not, as on ties and beside gaps, its ends cannot be taken for a normal distribution's.
         """
         low, high = self._bounds(float(self.cutting.confidence), 1)
         inside = np.flatnonzero((self.edges[:-1] >= low) & (self.edges[1:] <= high + 1))
@@ -172,10 +172,10 @@ def read_cuts(cutting: Cutting, chosen: Measured, edges: Integers, counts: Measu
     laid = edges.reshape(-1, many).astype(np.float64)
     apart = np.asarray(counts.values, dtype=np.float64).reshape(-1, len(laid), many + 1)
     variance, fourth = counts.noise.continuous.cumulants
-    law = (len(apart) * variance, len(apart) * fourth)
+    cumulants = (len(apart) * variance, len(apart) * fourth)
     values = chosen.values.reshape(-1, 3 * len(cutting.shares))[:, 1::3].tolist()
     return [
-        _order([CutQuantile(cutting, place, found[place], cuts, rows, law) for place in places])
+        _order([CutQuantile(cutting, place, found[place], cuts, rows, cumulants) for place in places])
         for found, cuts, rows in zip(values, laid, apart.sum(axis=0), strict=True)
     ]
 

@@ -4,7 +4,7 @@ First three values are chosen for every quantile: its own, and one on each side 
 reach. Then cuts are laid around these, and the rows between all cuts are counted. T(e) = rows below the edge e - share
 of all rows tells on which side of e the quantile lies, up to noise and, for that of the population, the sampling of a
 share. Edges are tested from the outside in, for each end by itself: an end is wrong only if the first edge beyond the
-quantile passes, and each has half of what the confidence leaves open. Nothing but ranks and the law of T is used.
+quantile passes, and each has half of what the confidence leaves open. Only ranks and the distribution of T are used.
 """
 
 from collections.abc import Callable, Sequence
@@ -95,9 +95,9 @@ class Cutting:
         """How far a choice by rank is off, as a share of the rows; in every cell."""
         levels = (3 * len(self.shares)).bit_length()
         histogram = Histogram(self.value, self.domain, (Fraction(1, 2),), self.confidence)
-        law = Measure(Query(self.relation, self.by, histogram), self.choosing / levels, "halving").mechanism
+        choice = Measure(Query(self.relation, self.by, histogram), self.choosing / levels, "halving").mechanism
         many = np.maximum(np.asarray(rows, dtype=np.float64), 1.0)[..., None]
-        return np.asarray(1 / (float(law.rate) * many))  # type: ignore[attr-defined]  # of Halving
+        return np.asarray(1 / (float(choice.rate) * many))  # type: ignore[attr-defined]  # of Halving
 
     @cached_property
     def count_variance(self) -> float:

@@ -105,7 +105,7 @@ class NoisyCounts:
         return Estimate(np.maximum(np.rint(self.values), 0.0), interval, "noisy count", whole=True)
 
     def share_of(self, all_rows: "NoisyCounts", *, population: bool) -> NoisyRatio:
-        """The shares of others, of which these are parts; sampled ones vary as those of a binomial law."""
+        """The shares of others, of which these are parts; sampled ones vary as those of a binomial distribution."""
         variance, fourth = self.cumulants
         sampled = np.maximum(all_rows.values, 0.0) * population
         square = (
@@ -115,5 +115,5 @@ class NoisyCounts:
         )
         plain = NoisyRatio(self.values, all_rows.values, square, np.zeros_like(self.values), (0.0, 1.0))
         share, rest = plain.values, all_rows.cells - self.cells
-        law = fourth * (self.cells * (1 - share) ** 4 + rest * share**4)
-        return NoisyRatio(self.values, all_rows.values, square, law, (0.0, 1.0))
+        fourths = fourth * (self.cells * (1 - share) ** 4 + rest * share**4)
+        return NoisyRatio(self.values, all_rows.values, square, fourths, (0.0, 1.0))

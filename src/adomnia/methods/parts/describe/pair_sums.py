@@ -134,8 +134,8 @@ class PairSums:
         a, b, c = (np.array([variance * noise + sampled * each]) for noise, each in zip(noises, sampling, strict=True))
         over, under = np.array([(self.sums * top).sum()]), np.array([(self.sums * bottom).sum()])
         plain = NoisyRatio(over, under, (a, b, c), np.zeros(1), limits)
-        law = fourth * ((top - plain.values * bottom) ** 4).sum(keepdims=True).ravel()
-        return NoisyRatio(over, under, (a, b, c), law, limits)
+        fourths = fourth * ((top - plain.values * bottom) ** 4).sum(keepdims=True).ravel()
+        return NoisyRatio(over, under, (a, b, c), fourths, limits)
 
     def covariance(self) -> Estimate:
         """The covariance of a sample, within what is possible between the bounds."""

@@ -71,8 +71,8 @@ class WeightedSums(ColumnSums):
     def count(self) -> Estimate:
         variance, fourth = ((self.degree + 1) * each for each in self.cumulants)
         upper = self.weighting.upper
-        law = (variance * upper**2, fourth * upper**4)
-        return WeightedCounts(np.array([self.rows * upper]), np.zeros(1), np.ones(1), law).estimate()
+        cumulants = (variance * upper**2, fourth * upper**4)
+        return WeightedCounts(np.array([self.rows * upper]), np.zeros(1), np.ones(1), cumulants).estimate()
 
     def _sample(self, squares: Floats) -> float:
         """What sampling adds to the variance of a sum, for one part of the weights: from sums with squared weights."""
@@ -209,5 +209,5 @@ class WeightedCounts:
         square = (variance * self.noises + own, variance * self.noises + own, variance * whole.noises + own + rest)
         plain = NoisyRatio(self.values, whole.values, square, np.zeros_like(self.values), (0.0, 1.0))
         share = plain.values
-        law = fourth * (self.noises * (1 - share) ** 4 + (whole.noises - self.noises) * share**4)
-        return NoisyRatio(self.values, whole.values, square, law, (0.0, 1.0))
+        fourths = fourth * (self.noises * (1 - share) ** 4 + (whole.noises - self.noises) * share**4)
+        return NoisyRatio(self.values, whole.values, square, fourths, (0.0, 1.0))

@@ -23,7 +23,7 @@ _LEAST = 1e-300
 
 @dataclass(frozen=True)
 class ConditionalDistribution:
-    """What is believed of one parameter, for many cases at once: the law of each, of one kind, and its moments."""
+    """What is believed of one parameter, for many cases at once: distributions of one kind, and their moments."""
 
     mean: Floats
     variance: Floats
@@ -33,7 +33,7 @@ class ConditionalDistribution:
 
 
 class Conjugate(ABC):
-    """A family of laws with the priors that stay of one kind."""
+    """A family of distributions with the priors that stay of one kind."""
 
     name: ClassVar[str]
     terms: ClassVar[tuple[str, ...]]
@@ -56,7 +56,7 @@ class Conjugate(ABC):
 
 
 class BetaBernoulli(Conjugate):
-    """Yes or no: the probability has a beta law."""
+    """Yes or no: the probability has a beta distribution."""
 
     name, terms, prior_names = "bernoulli", ("probability",), ("a", "b")
 
@@ -76,18 +76,18 @@ class BetaBernoulli(Conjugate):
         (ones,), (a, b) = sums, map(float, prior)
         yes, no = a + ones, b + rows - ones
         mean = yes / (yes + no)
-        law = ConditionalDistribution(
+        distribution = ConditionalDistribution(
             mean,
             mean * (1 - mean) / (yes + no + 1),
             (yes, no),
             lambda value, first, second: betainc(first, second, np.clip(value, 0.0, 1.0)),
             (0.0, 1.0),
         )
-        return (law,)
+        return (distribution,)
 
 
 class GammaPoisson(Conjugate):
-    """Numbers of events: their mean has a gamma law."""
+    """Numbers of events: their mean has a gamma distribution."""
 
     name, terms, prior_names = "poisson", ("mean",), ("shape", "rate")
 
@@ -103,11 +103,11 @@ class GammaPoisson(Conjugate):
 
     def update(self, prior: Prior, rows: Floats, *sums: Floats) -> tuple[ConditionalDistribution, ...]:
         (total,), (shape, rate) = sums, map(float, prior)
-        return (_gamma_law(shape + total, rate + rows),)
+        return (_gamma_distribution(shape + total, rate + rows),)
 
 
 class GammaExponential(Conjugate):
-    """Waiting times: their rate has a gamma law."""
+    """Waiting times: their rate has a gamma distribution."""
 
     name, terms, prior_names = "exponential", ("rate",), ("shape", "rate")
     discrete, fewest = False, 1
@@ -124,11 +124,11 @@ class GammaExponential(Conjugate):
 
     def update(self, prior: Prior, rows: Floats, *sums: Floats) -> tuple[ConditionalDistribution, ...]:
         (total,), (shape, rate) = sums, map(float, prior)
-        return (_gamma_law(shape + rows, rate + total),)
+        return (_gamma_distribution(shape + rows, rate + total),)
 
 
 class NormalInverseGamma(Conjugate):
-    """Normal values: sigma^2 has an inverse gamma law, and mu a normal one of variance sigma^2 / strength.
+    """Normal values: sigma^2 has an inverse gamma distribution, and mu a normal one of variance sigma^2 / strength.
 
     `sums` are the mean of the values, and that of the squares of their distances from it.
     """
@@ -183,7 +183,7 @@ class NormalInverseGamma(Conjugate):
         return (strength * centre + rows * mean) / many, many, shape + rows / 2, rate + rows * spread / 2 + away
 
 
-def _gamma_law(shape: Floats, rate: Floats) -> ConditionalDistribution:
+def _gamma_distribution(shape: Floats, rate: Floats) -> ConditionalDistribution:
     from scipy.special import gammainc
 
     return ConditionalDistribution(

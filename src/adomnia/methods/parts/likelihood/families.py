@@ -1,13 +1,13 @@
 """Exponential families: a family is its sufficient statistics, their means, and how parameters follow from these.
 
 The likelihood of independent values depends on them by the means of some statistics T(x) alone, and is largest where
-the law has these means. Arrays of parameters have the shape (..., terms), those of means (..., statistics), and
-covariances (..., statistics, statistics). Nothing raises, and nothing is infinite or no number, whatever the means:
-they are moved to the nearest ones that a law of the family has. Cite: Barndorff-Nielsen 1978; Cox & Snell 1968 (bias).
+the distribution has these means. Arrays of parameters have the shape (..., terms), those of means (..., statistics),
+and covariances (..., statistics, statistics). Nothing raises, and nothing is infinite or no number, whatever the means:
+they are moved to the nearest ones that a distribution of the family has. Cite: Barndorff-Nielsen 1978.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from math import inf
 from types import MappingProxyType
 from typing import ClassVar
@@ -18,12 +18,12 @@ from adomnia.statistics.contract import Floats
 
 _TINY = 1e-9  # the least rate, deviation or mean above zero, and how near to 1 a probability is
 _HUGE = 1e300
-_SHAPES = (1e-3, 1e6)  # of a gamma law
+_SHAPES = (1e-3, 1e6)  # of a gamma distribution
 _STEPS = 6  # of Newton's method, which has all digits after four
 
 
 class ExponentialFamily(ABC):
-    """A family of laws of one number, by its sufficient statistics."""
+    """A family of distributions of one number, by its sufficient statistics."""
 
     name: ClassVar[str]
     terms: ClassVar[tuple[str, ...]]  # its parameters
@@ -36,7 +36,7 @@ class ExponentialFamily(ABC):
 
     @abstractmethod
     def estimate(self, means: Floats) -> Floats:
-        """The parameters of most likelihood where the statistics have these means."""
+        """The maximum-likelihood parameters where the statistics have these means."""
 
     @abstractmethod
     def means(self, points: Floats) -> Floats:
@@ -51,14 +51,6 @@ class ExponentialFamily(ABC):
         """The derivatives of the parameters by the means: (..., terms, statistics)."""
 
     @abstractmethod
-    def bias(self, points: Floats) -> Floats:
-        """The bias of the estimate from n values, times n, as n grows."""
-
-    @abstractmethod
-    def log_density(self, points: Floats, values: Floats) -> Floats:
-        """The logarithm of the density, or of the probability of a whole number, within the range of values."""
-
-    @abstractmethod
     def below(self, points: Floats, values: Floats) -> Floats:
         """The probability of a value that is at most this."""
 
@@ -71,26 +63,17 @@ class ExponentialFamily(ABC):
         """What of the means must be above zero, and its derivatives by them; None where nothing must."""
         return None
 
-    def observe(self, values: Floats) -> Floats:
-        """The statistics of some values: (..., statistics)."""
-        powers = range(1, self.degree + 1)
-        return np.stack([_FUNCTIONS[name](values) ** power for name in self.observed for power in powers], axis=-1)
-
     def variance(self, points: Floats) -> Floats:
-        """The covariance of the estimate from n exact values, times n, as n grows: the inverse of `information`."""
+        """The covariance of the estimate from n exact values, times n, as n grows: Fisher's information, inverted."""
         slopes = self.slopes(points)
         return np.asarray(slopes @ self.covariance(points) @ np.swapaxes(slopes, -1, -2))
 
-    def information(self, points: Floats) -> Floats:
-        """Fisher's information on the parameters in one value."""
-        return np.asarray(np.linalg.pinv(self.variance(points)), dtype=np.float64)
-
     def complete(self, _term: int, value: Floats, _free: Floats, /) -> Floats:
-        """The law with that value of one parameter. `free` is the deviation where that is mu, else the mean."""
+        """The distribution with that value of one parameter. `free` is the deviation if that is mu, else the mean."""
         return value[..., None]
 
     def shift(self, points: Floats, _offset: float, _width: float, /) -> Floats:
-        """The law of offset + width * y, where y is observed; of other families than the normal there is none."""
+        """The distribution of offset + width * y, where y is observed; only the normal family has one."""
         return points
 
 
@@ -101,11 +84,11 @@ class OneStatistic(ExponentialFamily):
 
     @abstractmethod
     def _parameter(self, mean: Floats) -> Floats:
-        """The parameter of the law of that mean."""
+        """The parameter of the distribution of that mean."""
 
     @abstractmethod
     def _mean(self, parameter: Floats) -> Floats:
-        """The mean of the law of that parameter."""
+        """The mean of the distribution of that parameter."""
 
     @abstractmethod
     def _variance(self, parameter: Floats) -> Floats:
@@ -150,14 +133,6 @@ class BernoulliFamily(OneStatistic):
     def _slope(self, parameter: Floats) -> Floats:
         return np.ones_like(parameter)
 
-    def bias(self, points: Floats) -> Floats:
-        return np.zeros_like(points)
-
-    def log_density(self, points: Floats, values: Floats) -> Floats:
-        from scipy.special import xlog1py, xlogy
-
-        return np.asarray(xlogy(values, points[..., 0]) + xlog1py(1 - values, -points[..., 0]))
-
     def below(self, points: Floats, values: Floats) -> Floats:
         return np.where(values >= 1, 1.0, np.where(values >= 0, 1 - points[..., 0], 0.0))
 
@@ -178,14 +153,6 @@ class PoissonFamily(OneStatistic):
 
     def _slope(self, parameter: Floats) -> Floats:
         return np.ones_like(parameter)
-
-    def bias(self, points: Floats) -> Floats:
-        return np.zeros_like(points)
-
-    def log_density(self, points: Floats, values: Floats) -> Floats:
-        from scipy.special import gammaln, xlogy
-
-        return np.asarray(xlogy(values, points[..., 0]) - points[..., 0] - gammaln(values + 1))
 
     def below(self, points: Floats, values: Floats) -> Floats:
         from scipy.special import pdtr
@@ -211,21 +178,13 @@ class GeometricFamily(OneStatistic):
     def _slope(self, parameter: Floats) -> Floats:
         return -(parameter**2)
 
-    def bias(self, points: Floats) -> Floats:
-        return np.asarray(points * (1 - points))
-
-    def log_density(self, points: Floats, values: Floats) -> Floats:
-        from scipy.special import xlog1py
-
-        return np.asarray(np.log(points[..., 0]) + xlog1py(values, -points[..., 0]))
-
     def below(self, points: Floats, values: Floats) -> Floats:
         from scipy.special import xlog1py
 
         return np.asarray(-np.expm1(xlog1py(np.maximum(np.floor(values) + 1, 0.0), -points[..., 0])))
 
 
-class ExponentialLawFamily(OneStatistic):
+class ExponentialDistributionFamily(OneStatistic):
     """Waiting times: their rate, which is 1 / mean."""
 
     name, terms, ranges = "exponential", ("rate",), ((_TINY, _HUGE),)
@@ -245,18 +204,12 @@ class ExponentialLawFamily(OneStatistic):
     def gap(self, means: Floats, /) -> tuple[Floats, Floats]:
         return means[..., 0], np.ones_like(means)
 
-    def bias(self, points: Floats) -> Floats:
-        return points.copy()
-
-    def log_density(self, points: Floats, values: Floats) -> Floats:
-        return np.asarray(np.log(points[..., 0]) - points[..., 0] * values)
-
     def below(self, points: Floats, values: Floats) -> Floats:
         return -np.expm1(-points[..., 0] * np.maximum(values, 0))
 
 
 class NormalFamily(ExponentialFamily):
-    """The normal law: its mean mu and its standard deviation sigma."""
+    """The normal distribution: its mean mu and its standard deviation sigma."""
 
     name, terms, ranges = "normal", ("mu", "sigma"), ((-_HUGE, _HUGE), (_TINY, _HUGE))
     degree, least = 2, -inf
@@ -284,13 +237,6 @@ class NormalFamily(ExponentialFamily):
     def complete(self, term: int, value: Floats, free: Floats, /) -> Floats:
         return np.stack([free, value] if term else [value, free], axis=-1)
 
-    def bias(self, points: Floats) -> Floats:
-        return np.stack([np.zeros_like(points[..., 0]), -0.75 * points[..., 1]], axis=-1)
-
-    def log_density(self, points: Floats, values: Floats) -> Floats:
-        away = (values - points[..., 0]) / points[..., 1]
-        return np.asarray(-0.5 * away**2 - np.log(points[..., 1]) - 0.5 * np.log(2 * np.pi))
-
     def below(self, points: Floats, values: Floats) -> Floats:
         from scipy.special import ndtr
 
@@ -305,16 +251,12 @@ class LognormalFamily(NormalFamily):
 
     name, observed, least = "lognormal", ("ln",), 0.0
 
-    def log_density(self, points: Floats, values: Floats) -> Floats:
-        logs = np.log(values)
-        return super().log_density(points, logs) - logs
-
     def below(self, points: Floats, values: Floats) -> Floats:
         return np.where(values > 0, super().below(points, np.log(np.maximum(values, 1 / _HUGE))), 0.0)
 
 
 class GammaFamily(ExponentialFamily):
-    """The gamma law: its shape and its scale, whose product is its mean."""
+    """The gamma distribution: its shape and its scale, whose product is its mean."""
 
     name, terms, ranges = "gamma", ("shape", "scale"), (_SHAPES, (1 / _HUGE, _HUGE))
     observed = ("x", "ln")
@@ -350,20 +292,6 @@ class GammaFamily(ExponentialFamily):
     def complete(self, term: int, value: Floats, free: Floats, /) -> Floats:
         return np.stack([free / value, value] if term else [value, free / value], axis=-1)
 
-    def bias(self, points: Floats) -> Floats:
-        from scipy.special import zeta
-
-        shape, scale = points[..., 0], points[..., 1]
-        slope, bend = _log_gap_slope(shape), 2 * zeta(3, shape) - shape**-2.0
-        of_shape = 0.5 * (bend / slope**2 - 1 / (shape * slope))
-        return np.stack([of_shape, scale * (-of_shape / shape - 1 / (slope * shape**2))], axis=-1)
-
-    def log_density(self, points: Floats, values: Floats) -> Floats:
-        from scipy.special import gammaln, xlogy
-
-        shape, scale = points[..., 0], points[..., 1]
-        return np.asarray(xlogy(shape - 1, values) - values / scale - gammaln(shape) - shape * np.log(scale))
-
     def below(self, points: Floats, values: Floats) -> Floats:
         from scipy.special import gammainc
 
@@ -371,7 +299,7 @@ class GammaFamily(ExponentialFamily):
 
 
 def solve_shape(gap: Floats) -> Floats:
-    """The shape of a gamma law where ln(mean) is so far above the mean of ln(x): by Newton's method on 1 / shape.
+    """The gamma shape where ln(mean) is so far above the mean of ln(x): by Newton's method on 1 / shape.
 
     Cite: Minka 2002.
     """
@@ -400,7 +328,6 @@ def _matrix(*rows: list[Floats]) -> Floats:
     return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
 
 
-_FUNCTIONS: Mapping[str, Callable[[Floats], Floats]] = {"x": np.asarray, "ln": np.log}
 FAMILIES: Mapping[str, ExponentialFamily] = MappingProxyType(
     {
         family.name: family
@@ -408,7 +335,7 @@ FAMILIES: Mapping[str, ExponentialFamily] = MappingProxyType(
             NormalFamily(),
             LognormalFamily(),
             GammaFamily(),
-            ExponentialLawFamily(),
+            ExponentialDistributionFamily(),
             PoissonFamily(),
             GeometricFamily(),
             BernoulliFamily(),

@@ -1,9 +1,9 @@
-"""Fits of a family to noisy sums of its statistics, and all laws of it that these sums do not speak against.
+"""Fits of a family to noisy sums of its statistics, and all distributions of it that these sums do not speak against.
 
-If a law is true, each sum of a statistic less its mean under that law has an error of mean zero, made of noise and of
-sampling. Q, the square of these errors in units of their covariance, is 0 at the fit. The interval of a parameter holds
-all values for which some law of the family has a Q within the square of a quantile: Fieller's argument for several sums
-(Rao's score test, of which the nuisance parameter is the most favourable one).
+If a distribution is true, each sum of a statistic less its mean under that distribution has an error of mean zero, made
+of noise and of sampling. Q, the square of these errors in units of their covariance, is 0 at the fit. The interval of a
+parameter holds all values for which some distribution of the family has a Q within the square of a quantile: Fieller's
+argument for several sums (Rao's score test, of which the nuisance parameter is the most favourable one).
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ _Scale: TypeAlias = Callable[[Floats], Floats]
 
 _CUTS = 16  # into which the way from an estimate to a limit is divided, and again the first part that leads out
 _ROUNDS = 7
-_POINTS = 25  # of one zoom of a search for the most favourable law
+_POINTS = 25  # of one zoom of a search for the most favourable distribution
 _ZOOMS = 5
 _LEAST_SPREAD = 1e-5  # the smallest deviation that is looked at, in widths
 _LEAST_MEAN = 1e-6  # and the smallest mean of numbers above zero
@@ -29,18 +29,18 @@ _REGULAR = 1e-12  # of the trace of a covariance, so that it has an inverse
 
 
 class FamilyFit:
-    """The law whose statistics have the noisy means, and how far off its parameters may be."""
+    """The distribution whose statistics have the noisy means, and how far off its parameters may be."""
 
     def __init__(self, sums: StatisticSums) -> None:
         self.sums, self.family = sums, sums.family
-        # Of a law that may be moved, parameters are in units of the bounds inside.
+        # Of a distribution that may be moved, parameters are in units of the bounds inside.
         self._moved = self.family.degree > 1
         self._offsets = np.zeros(1) if self._moved else sums.offsets
         self._widths = np.ones(1) if self._moved else sums.widths
 
     @cached_property
     def lost(self) -> bool:
-        """Whether the noise put the means where no law has them, so that they were moved by the size of the noise."""
+        """Whether the noise put the means where no distribution has them, so that they were moved by its size."""
         gap, floor = self._gap(self._noisy_means)
         return gap < floor
 
@@ -108,21 +108,21 @@ class FamilyFit:
         return np.asarray((self.family.means(points) - self._offsets) / self._widths)
 
     def _errors(self, points: Floats) -> Floats:
-        """The covariance of the sums of statistics less their means under some laws."""
+        """The covariance of the sums of statistics less their means under some distributions."""
         sampling = self.family.covariance(points) / (self._widths[:, None] * self._widths)
         errors = self.sums.noise_about(self._scaled_means(points)) + max(self.sums.rows, 1.0) * sampling
         trace = np.trace(errors, axis1=-2, axis2=-1)[..., None, None]
         return np.asarray(errors + _REGULAR * trace * np.eye(errors.shape[-1]))
 
     def _distance(self, points: Floats) -> tuple[Floats, Floats]:
-        """Q of some laws, and the direction of the sums in which they are that far off."""
+        """Q of some distributions, and the direction of the sums in which they are that far off."""
         off = self.sums.about(self._scaled_means(points)) @ self.sums.entries
         with np.errstate(all="ignore"):
             way = np.nan_to_num(_solve(self._errors(points), off), nan=0.0, posinf=0.0, neginf=0.0)
         return (off * way).sum(axis=-1), way
 
     def _excess(self, term: int, values: Floats, alpha: float) -> Floats:
-        """How much further than a quantile the sums are from the most favourable law with each value of a parameter."""
+        """How much further than a quantile the sums are from the best distribution with each value of a parameter."""
         points = self._favour(term, values)
         distance, way = self._distance(points)
         along = (way[..., None, :] @ self.sums.about(self._scaled_means(points)))[..., 0, :]
@@ -132,7 +132,7 @@ class FamilyFit:
             return np.asarray(distance - self._distance(self._point)[0] - reach**2)
 
     def _favour(self, term: int, values: Floats) -> Floats:
-        """The law that is nearest to the sums, of those with each value of a parameter."""
+        """The distribution that is nearest to the sums, of those with each value of a parameter."""
         if len(self._point) == 1:
             return values[..., None]
         lower, upper = (np.full(values.shape, each) for each in self._free_range(term))
@@ -147,7 +147,7 @@ class FamilyFit:
         return self.family.complete(term, values, self._unfold(term, best))
 
     def _free_range(self, term: int) -> tuple[float, float]:
-        """Where the nuisance parameter is looked for: a logarithm, but for the mean of a law that may be moved."""
+        """Where the nuisance parameter is looked for: a logarithm, but for a mean that may be moved."""
         if self._moved:
             return (0.0, 1.0) if term else (np.log(_LEAST_SPREAD), np.log(0.5))
         top = float(self._offsets[0] + self._widths[0])

@@ -1,4 +1,4 @@
-"""What is measured of a column for a family of laws: noisy sums of its sufficient statistics, as one vector.
+"""What is measured of a column for a family of distributions: noisy sums of its sufficient statistics, as one vector.
 
 The vector holds the Bernstein polynomials of the statistics, which add up to one in every row (docs/decisions/0020), so
 that the number of rows is there too. Rows that a logarithm excludes are counted apart at no price: a row is either
@@ -15,6 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.methods.contract import BadArgument, NumberColumn
+from adomnia.methods.parts.likelihood.block_distributions import BlockDistribution
 from adomnia.methods.parts.likelihood.families import FAMILIES, ExponentialFamily
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import call, number
@@ -33,12 +34,12 @@ _RARELY = 200  # a window that noise alone has filled is found once in so many
 _RATIO = 1.25  # between the widths that are tried
 _SURE, _WITHIN_ONE = 0.35, 0.683  # of the blocks: surely in the first window, perhaps within one standard deviation
 _WIDER = 1.5  # times the first window, on both sides: where blocks are averaged
-_EVEN = 12  # the variance of an even law is its width squared over this
+_EVEN = 12  # the variance of a uniform distribution is its width squared over this
 
 
 @dataclass(frozen=True)
 class Sample:
-    """A column that is taken for a sample of a law: its values between two bounds, and those that are left out."""
+    """A column taken for a sample of a distribution: its values between two bounds, and those that are left out."""
 
     tag: ClassVar[str] = "Sample"
     column: NumberColumn
@@ -46,7 +47,7 @@ class Sample:
 
     @property
     def family(self) -> ExponentialFamily:
-        """The family of laws."""
+        """The family of distributions."""
         return FAMILIES[self.family_name]
 
     @cached_property
@@ -60,12 +61,12 @@ class Sample:
 
     @property
     def excludes(self) -> bool:
-        """Whether there may be values that are no values of the law, and are left out."""
+        """Whether there may be values that the distribution cannot have, and that are left out."""
         return self.family.positive and self.column.domain.lower <= 0
 
     @property
     def clamps(self) -> bool:
-        """Whether the law has values that the bounds have not."""
+        """Whether the distribution has values that the bounds have not."""
         return not self.bounds.lower <= self.family.least <= self.family.most <= self.bounds.upper
 
     @cached_property
@@ -148,7 +149,7 @@ def _list_weights(values: int, degree: int) -> Floats:
     return np.vstack([first, places * (places - 1) / (degree * (degree - 1))]) if degree > 1 else first
 
 
-def check_values(column: NumberColumn, family: ExponentialFamily) -> None:
+def check_values(column: NumberColumn, family: ExponentialFamily | BlockDistribution) -> None:
     """Refuses a column whose declared values are no values of the family."""
     domain, kind = column.domain, column.value.kind
     whole = domain.step == 1 and isinstance(kind, Quantity) and kind.whole

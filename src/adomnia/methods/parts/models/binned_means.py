@@ -139,8 +139,8 @@ class SmoothedMeans:
         a, b, c = (variance * squares * part for part in parts)
         bottom = self.weights @ self.bins.counts
         plain = NoisyRatio(self.weights @ self.bins.sums, bottom, (a, b, c), np.zeros_like(bottom), (0.0, 1.0))
-        law = ((_SUM - plain.values[:, None]) ** 4).sum(axis=1) * (self.weights**4).sum(axis=1) * fourth
-        return replace(plain, fourth=law)
+        fourths = ((_SUM - plain.values[:, None]) ** 4).sum(axis=1) * (self.weights**4).sum(axis=1) * fourth
+        return replace(plain, fourth=fourths)
 
     @property
     def shares(self) -> Floats:
@@ -169,7 +169,7 @@ class SmoothedMeans:
         return np.asarray(np.maximum(rows - 1, _FEWEST_FREEDOM))
 
     def bounds(self, confidence: float, cells: int) -> Bounds:
-        """The interval of each mean: Student's law for the rows, that of the noise for the noise (Fieller 1954)."""
+        """The interval of each mean: Student's t for the rows, its own distribution for the noise (Fieller 1954)."""
         from scipy.special import stdtrit
 
         alpha = find_alpha(confidence, cells)

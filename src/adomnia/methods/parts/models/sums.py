@@ -298,7 +298,7 @@ class NoisyProducts:
     plan: SumsOfProducts
     sums: Floats
     maps: Maps
-    kurtosis: float  # of each noise, beyond that of a normal law
+    kurtosis: float  # of each noise, beyond that of a normal distribution
     squares: Floats | None = None  # the same sums with squared weights, where rows have weights
 
     @cached_property

@@ -1,6 +1,6 @@
 """What each way to find quantiles is expected to be off by: from public facts, before anything is paid.
 
-Ranks are off by what the mechanism's law says; a rank is worth the spread of the values over their number. Values are
+Ranks are off as the mechanism says; a rank is worth the spread of the values over their number. Values are
 supposed to lie evenly over twice their interquartile range: that is the spread, as an earlier release told it, or half
 of the declared range where nobody told one.
 """

@@ -128,7 +128,7 @@ class Departures:
         return float(np.square(self._off(self.counts)).sum())
 
     @cached_property
-    def law(self) -> NullDistribution:
+    def null_distribution(self) -> NullDistribution:
         """The statistic under the null hypothesis."""
         return NullDistribution(np.square(self._simulated).sum(axis=-1))
 

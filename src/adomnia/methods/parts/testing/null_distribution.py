@@ -1,4 +1,4 @@
-"""What a statistic would be if the null hypothesis held, noise included: simulated, because no table has that law."""
+"""What a statistic would be if the null hypothesis held, noise included: simulated, because no table has it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -169,7 +169,7 @@ class RankCorrelation(SeveralRounds):
         shares = project_shares(histograms.counts)
 
         @lru_cache(maxsize=1)
-        def law() -> NullDistribution:
+        def null_distribution() -> NullDistribution:
             return NullDistribution(
                 compare(histograms.simulate(multiply(shares.reshape(shape)).reshape(1, -1), self.name))
             )
@@ -191,7 +191,7 @@ class RankCorrelation(SeveralRounds):
             np.array([np.nan if lost else np.clip(observed, -1.0, 1.0)]),
             interval,
             lambda: observed,
-            lambda: law().p_value(observed, as_alternative(self.alternative)),
+            lambda: null_distribution().p_value(observed, as_alternative(self.alternative)),
             notes=(*(() if rows.exact else (TIED,)), *((_LOST,) if lost else ())),
         )
 

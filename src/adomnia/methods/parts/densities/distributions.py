@@ -1,4 +1,4 @@
-"""Laws of one number that can be fitted: their distribution functions, and what their parameters mean.
+"""Distributions that can be fitted to numbers: their cumulative functions, and what their parameters mean.
 
 Parameters are fitted on scales where any number is allowed, `points` of shape (..., parameters).
 """
@@ -28,7 +28,7 @@ class Family(ABC):
 
     @abstractmethod
     def scaled(self, points: Floats, unit: float) -> Floats:
-        """The law of numbers that are so many times as large."""
+        """The distribution of numbers that are so many times as large."""
 
     @abstractmethod
     def below(self, points: Floats, edges: Floats) -> Floats:
@@ -47,8 +47,8 @@ class Family(ABC):
         """The number that such a share lies below."""
 
 
-class NormalLaw(Family):
-    """The normal law: its mean mu and its standard deviation sigma."""
+class NormalDistribution(Family):
+    """The normal distribution: its mean mu and its standard deviation sigma."""
 
     name, terms, positive = "normal", ("mu", "sigma"), False
 
@@ -75,8 +75,8 @@ class NormalLaw(Family):
         return np.asarray(points[..., 0] + _exp(points[..., 1]) * ndtri(share))
 
 
-class LognormalLaw(NormalLaw):
-    """The law of numbers whose logarithm is normal with mean mu and standard deviation sigma."""
+class LognormalDistribution(NormalDistribution):
+    """The distribution of numbers whose logarithm is normal with mean mu and standard deviation sigma."""
 
     name, positive = "lognormal", True
 
@@ -99,8 +99,8 @@ class LognormalLaw(NormalLaw):
         return _exp(super().quantile(points, share))
 
 
-class GammaLaw(Family):
-    """The gamma law: its shape and its scale. It is fitted by its shape and its mean, which are less entangled."""
+class GammaDistribution(Family):
+    """The gamma distribution: its shape and its scale. It is fitted by shape and mean, which are less entangled."""
 
     name, terms = "gamma", ("shape", "scale")
 
@@ -129,8 +129,8 @@ class GammaLaw(Family):
         return np.asarray(gammaincinv(shape, share) * scale)
 
 
-class WeibullLaw(Family):
-    """The Weibull law: its shape and its scale."""
+class WeibullDistribution(Family):
+    """The Weibull distribution: its shape and its scale."""
 
     name, terms = "weibull", ("shape", "scale")
 
@@ -160,8 +160,8 @@ class WeibullLaw(Family):
         return _exp(points[..., 1] + np.log(-np.log1p(-share)) * _exp(-points[..., 0]))
 
 
-class ExponentialLaw(Family):
-    """The exponential law: its rate."""
+class ExponentialDistribution(Family):
+    """The exponential distribution: its rate."""
 
     name, terms = "exponential", ("rate",)
 
@@ -185,8 +185,17 @@ class ExponentialLaw(Family):
         return _exp(points[..., 0]) * -np.log1p(-share)
 
 
-LAWS: Mapping[str, Family] = MappingProxyType(
-    {law.name: law for law in (LognormalLaw(), NormalLaw(), GammaLaw(), ExponentialLaw(), WeibullLaw())}
+DISTRIBUTIONS: Mapping[str, Family] = MappingProxyType(
+    {
+        each.name: each
+        for each in (
+            LognormalDistribution(),
+            NormalDistribution(),
+            GammaDistribution(),
+            ExponentialDistribution(),
+            WeibullDistribution(),
+        )
+    }
 )
 
 

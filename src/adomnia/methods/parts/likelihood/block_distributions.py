@@ -1,7 +1,8 @@
-"""Laws whose parameters are averaged over blocks of people: what the theory says of such averages, and their bounds.
+"""Distributions whose parameters are averaged over blocks of people: the theory of such averages, and their bounds.
 
-A law is averaged on a scale on which estimates of blocks have no bias, or one that is known: `points` are on it, with
-the parameters as the last axis. All of this is after the noise. `families.py` has the same laws by their statistics.
+A distribution is averaged on a scale on which estimates of blocks have no bias, or one that is known: `points` are on
+it, with the parameters as the last axis. All of this is after the noise. `families.py` has the same distributions by
+their statistics.
 """
 
 from abc import ABC, abstractmethod
@@ -27,19 +28,19 @@ LEAST_SHARE = Fraction(1, 2**16)  # of the upper bound: smaller numbers count as
 _MOST_STEPS = 2**30  # of a grid: finer ones are rounded, so that squares can be added up exactly
 _FINEST = 2**40  # parts of one, to which ends of logarithms are rounded
 _LEAST_PART = 2.0**-21  # of the width of the bounds: no deviation is smaller, as no step is
-_GAPS = (1e-5, 8.0)  # of a gamma law: shapes of 0.1 to 50,000
-_LOG_SHAPES = (-4.0, 5.0)  # of a Weibull law: shapes of 0.02 to 150
+_GAPS = (1e-5, 8.0)  # of a gamma distribution: shapes of 0.1 to 50,000
+_LOG_SHAPES = (-4.0, 5.0)  # of a Weibull distribution: shapes of 0.02 to 150
 _POINTS = 1001  # of a quadrature
-_LEAST_ROWS = 12.0  # of a block, of any law
+_LEAST_ROWS = 12.0  # of a block, of any distribution
 _ROWS_BY_SKEWNESS = 4.0  # times its square: then clamping far out takes as much from both sides
 
 
-class BlockLaw(ABC):
-    """A law: its parameters, and how their averages over blocks behave."""
+class BlockDistribution(ABC):
+    """A distribution: its parameters, and how their averages over blocks behave."""
 
     name: ClassVar[str]
     terms: ClassVar[tuple[str, ...]]
-    logs: ClassVar[bool] = False  # whether values must be above zero because their logarithm is taken
+    positive: ClassVar[bool] = False  # whether values must be above zero because their logarithm is taken
     least: ClassVar[float] = 0.0  # the lower end of its values
     whole: ClassVar[bool] = False  # whether its values are whole numbers
     # By how much the variance of an average is larger than that of the estimate from all rows, times the block's rows.
@@ -76,7 +77,7 @@ class BlockLaw(ABC):
         return np.sqrt(found)
 
     def interval(self, points: Floats, reach: Floats, limits: Floats) -> tuple[Floats, Floats]:
-        """The parameters at the ends of intervals of the points; each is of a law that follows from one point alone."""
+        """The parameters at the ends of intervals of the points; each follows from one point alone."""
         ends = [self.parameters(np.clip(points + side * reach, *limits.T)) for side in (-1, 1)]
         return np.minimum(*ends), np.maximum(*ends)
 
@@ -90,7 +91,7 @@ class BlockLaw(ABC):
         return LOCATED[self.name]
 
 
-class BernoulliBlocks(BlockLaw):
+class BernoulliBlocks(BlockDistribution):
     """Yes or no: the probability of a 1."""
 
     name, terms, whole = "bernoulli", ("probability",), True
@@ -111,7 +112,7 @@ class BernoulliBlocks(BlockLaw):
         return np.clip(points, 1 / rows, 1 - 1 / rows)
 
 
-class PoissonBlocks(BlockLaw):
+class PoissonBlocks(BlockDistribution):
     """Numbers of events: their mean."""
 
     name, terms, whole = "poisson", ("mean",), True
@@ -132,7 +133,7 @@ class PoissonBlocks(BlockLaw):
         return np.maximum(points, 1 / rows)
 
 
-class ExponentialBlocks(BlockLaw):
+class ExponentialBlocks(BlockDistribution):
     """Waiting times: their rate. What is averaged is the mean, whose estimate has no bias."""
 
     name, terms = "exponential", ("rate",)
@@ -150,8 +151,8 @@ class ExponentialBlocks(BlockLaw):
         return np.asarray(1 / np.maximum(points, 1e-300))
 
 
-class NormalBlocks(BlockLaw):
-    """The normal law: its mean mu and its standard deviation sigma."""
+class NormalBlocks(BlockDistribution):
+    """The normal distribution: its mean mu and its standard deviation sigma."""
 
     name, terms, least, excess = "normal", ("mu", "sigma"), -inf, 1.25
 
@@ -172,17 +173,17 @@ class NormalBlocks(BlockLaw):
 class LognormalBlocks(NormalBlocks):
     """Values whose logarithm is normal with mean mu and standard deviation sigma."""
 
-    name, least, logs = "lognormal", 0.0, True
+    name, least, positive = "lognormal", 0.0, True
 
     def limits(self, bounds: Numbers) -> tuple[tuple[float, float], ...]:
         lower, upper = log(float(bounds.lower)), log(float(bounds.upper))
         return (lower, upper), ((upper - lower) * _LEAST_PART, (upper - lower) / 2)
 
 
-class GammaBlocks(BlockLaw):
-    """The gamma law: its shape and its scale. Averaged are the mean, and ln(mean) less the mean of ln(x)."""
+class GammaBlocks(BlockDistribution):
+    """The gamma distribution: its shape and its scale. Averaged are the mean, and ln(mean) less the mean of ln(x)."""
 
-    name, terms, logs, excess = "gamma", ("shape", "scale"), True, 1.0
+    name, terms, positive, excess = "gamma", ("shape", "scale"), True, 1.0
 
     def limits(self, bounds: Numbers) -> tuple[tuple[float, float], ...]:
         return (float(bounds.lower), float(bounds.upper)), _GAPS
@@ -218,16 +219,16 @@ class GammaBlocks(BlockLaw):
         return solve_shape(points[..., 1])
 
 
-class WeibullBlocks(BlockLaw):
-    """The Weibull law: its shape and its scale. Averaged are their logarithms, from rows in bins of ln(x)."""
+class WeibullBlocks(BlockDistribution):
+    """The Weibull distribution: its shape and its scale. Averaged are their logarithms, from rows in bins of ln(x)."""
 
-    name, terms, logs, excess, bins = "weibull", ("shape", "scale"), True, 2.0, 64
+    name, terms, positive, excess, bins = "weibull", ("shape", "scale"), True, 2.0, 64
 
     def limits(self, bounds: Numbers) -> tuple[tuple[float, float], ...]:
         return (log(float(bounds.lower)), log(float(bounds.upper))), _LOG_SHAPES
 
     def deviations(self, points: Floats) -> Floats:
-        # The information of the Gumbel law, in units of 1 / shape: Johnson, Kotz & Balakrishnan 1994.
+        # The information of the Gumbel distribution, in units of 1 / shape: Johnson, Kotz & Balakrishnan 1994.
         return np.stack([sqrt(1.1087) * np.exp(-points[..., 1]), np.full_like(points[..., 1], sqrt(0.6079))], axis=-1)
 
     def skewness(self, points: Floats) -> Floats:
@@ -240,8 +241,8 @@ class WeibullBlocks(BlockLaw):
         return 40.0  # of smaller blocks, the bias of second order would be seen
 
 
-class NormalMixtureBlocks(BlockLaw):
-    """Two normal laws: the part of the lower one, both means in their order, and both deviations."""
+class NormalMixtureBlocks(BlockDistribution):
+    """Two normal distributions: the part of the lower one, both means in their order, and both deviations."""
 
     name, excess, bins = "normal mixture", 20.0, 64
     terms = ("weight1", "mu1", "mu2", "sigma1", "sigma2")
@@ -276,10 +277,10 @@ class NormalMixtureBlocks(BlockLaw):
         return 200.0  # of smaller blocks, parts are often taken for one another
 
 
-LAWS: Mapping[str, BlockLaw] = MappingProxyType(
+DISTRIBUTIONS: Mapping[str, BlockDistribution] = MappingProxyType(
     {
-        law.name: law
-        for law in (
+        each.name: each
+        for each in (
             BernoulliBlocks(),
             PoissonBlocks(),
             ExponentialBlocks(),
@@ -293,12 +294,12 @@ LAWS: Mapping[str, BlockLaw] = MappingProxyType(
 )
 
 
-def bounds_of(column: NumberColumn, law: BlockLaw) -> Numbers:
+def bounds_of(column: NumberColumn, distribution: BlockDistribution) -> Numbers:
     """Between which values count; beyond them, as the nearest. Where a logarithm is taken they start above zero."""
     domain = column.domain
     if domain.width > _MOST_STEPS:
         domain = Numbers.bounded(domain.lower, domain.upper)
-    if not law.logs or domain.lower > 0:
+    if not distribution.positive or domain.lower > 0:
         return domain
     kind = column.value.kind
     if domain.step == 1 and isinstance(kind, Quantity) and kind.whole:
@@ -306,25 +307,25 @@ def bounds_of(column: NumberColumn, law: BlockLaw) -> Numbers:
     return Numbers.bounded(domain.upper * LEAST_SHARE, domain.upper)
 
 
-def vector_of(column: NumberColumn, law: BlockLaw) -> Vector:
+def vector_of(column: NumberColumn, distribution: BlockDistribution) -> Vector:
     """What is added up in each block: rows, and powers of the value or of its logarithm."""
-    bounds = bounds_of(column, law)
-    observed = {"lognormal": ("ln",), "gamma": ("x", "ln")}.get(law.name, ("x",))
+    bounds = bounds_of(column, distribution)
+    observed = {"lognormal": ("ln",), "gamma": ("x", "ln")}.get(distribution.name, ("x",))
     variables = tuple(_observe(column, bounds, name) for name in observed)
     rows = Polynomial(((1, (0,) * len(variables)),))
     powers = [
         Polynomial(((1, tuple(power if each == place else 0 for each in range(len(variables)))),))
-        for place, most in enumerate(POWERS[law.name])
+        for place, most in enumerate(POWERS[distribution.name])
         for power in range(1, most + 1)
     ]
     return Vector(variables, (rows, *powers))
 
 
-def bins_of(column: NumberColumn, law: BlockLaw) -> ColumnBins:
+def bins_of(column: NumberColumn, distribution: BlockDistribution) -> ColumnBins:
     """In which bins the rows of each block are counted: of the values, or of their logarithms."""
-    bounds = bounds_of(column, law)
-    seen = _observe(column, bounds, "ln" if law.logs else "x")
-    return split_evenly(NumberColumn(column.name, seen.value, seen.domain), law.bins)
+    bounds = bounds_of(column, distribution)
+    seen = _observe(column, bounds, "ln" if distribution.positive else "x")
+    return split_evenly(NumberColumn(column.name, seen.value, seen.domain), distribution.bins)
 
 
 def _observe(column: NumberColumn, bounds: Numbers, name: str) -> Variable:

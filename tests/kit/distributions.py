@@ -1,4 +1,4 @@
-"""Reference laws, written from their definitions without the code they judge, and the test that holds draws to one."""
+"""Reference distributions, from their definitions without the code they judge, and the test that holds draws to one."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 CELLS = 200
 # Fewer cells for fewer draws: more cells raise the threshold, but not what a wrong scale adds to the statistic.
 DRAWS_PER_CELL = 400
-LEAST_EXPECTED = 50.0  # the chi-square law is a limit; below this a cell is pooled with its neighbour
+LEAST_EXPECTED = 50.0  # the chi-square distribution is a limit; below this a cell is pooled with its neighbour
 TAILS = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7)  # extra cells far out, where a wrong tail hides from near-equal ones
 
 
 @dataclass(frozen=True)
-class Law:
-    """A law on the integers, by its distribution function; beyond +-reach the mass is below 1e-12."""
+class Distribution:
+    """A distribution on the integers, by its distribution function; beyond +-reach the mass is below 1e-12."""
 
     cumulative: Callable[[int], float]
     reach: int
@@ -41,7 +41,7 @@ class Law:
         return low
 
     def cells(self, draws: int) -> tuple[list[int], NDArray[np.float64]]:
-        """Where all cells but the last end, and the mass of each: from the law and the number of draws alone."""
+        """Where all cells but the last end, and the mass of each: from the distribution and the number of draws."""
         count = min(CELLS, max(10, draws // DRAWS_PER_CELL))
         levels = [number / count for number in range(1, count)] + [*TAILS, *(1 - tail for tail in TAILS)]
         edges = sorted({self.quantile(level) for level in levels})
@@ -54,9 +54,9 @@ class Law:
         return kept, np.diff([0.0, *map(self.cumulative, kept), 1.0])
 
 
-def p_value(draws: NDArray[np.int64] | NDArray[np.object_], law: Law) -> float:
-    """Pearson's chi-square of the draws against the law."""
-    edges, masses = law.cells(draws.size)
+def p_value(draws: NDArray[np.int64] | NDArray[np.object_], distribution: Distribution) -> float:
+    """Pearson's chi-square of the draws against the distribution."""
+    edges, masses = distribution.cells(draws.size)
     return p_value_of_counts(counts_in_cells(draws, edges), masses)
 
 
@@ -77,12 +77,14 @@ def counts_in_cells(draws: NDArray[np.int64] | NDArray[np.object_], edges: Seque
     return np.bincount(cells, minlength=len(edges) + 1)
 
 
-def fits_the_law(draws: NDArray[np.int64] | NDArray[np.object_], law: Law, alpha: float = 1e-6) -> bool:
-    """Whether the draws pass for draws of the law; draws of it fail with probability alpha."""
-    return p_value(draws, law) >= alpha
+def fits_the_distribution(
+    draws: NDArray[np.int64] | NDArray[np.object_], distribution: Distribution, alpha: float = 1e-6
+) -> bool:
+    """Whether the draws pass for draws of the distribution; draws of it fail with probability alpha."""
+    return p_value(draws, distribution) >= alpha
 
 
-def laplace_law(scale: Fraction) -> Law:
+def laplace_distribution(scale: Fraction) -> Distribution:
     """P[k] proportional to exp(-|k| / scale): geometric sums, so the distribution function is closed."""
     ratio = exp(-1 / scale)
 
@@ -90,15 +92,15 @@ def laplace_law(scale: Fraction) -> Law:
         tail = exp(-float((-k if k < 0 else k + 1) / scale)) / (1 + ratio)
         return tail if k < 0 else 1 - tail
 
-    return Law(cumulative, floor(30 * scale) + 2)
+    return Distribution(cumulative, floor(30 * scale) + 2)
 
 
-def geometric_law(scale: Fraction) -> Law:
+def geometric_distribution(scale: Fraction) -> Distribution:
     """P[k] proportional to exp(-k / scale) on k = 0, 1, 2, ..."""
-    return Law(lambda k: 0.0 if k < 0 else -expm1(-float((k + 1) / scale)), floor(30 * scale) + 2)
+    return Distribution(lambda k: 0.0 if k < 0 else -expm1(-float((k + 1) / scale)), floor(30 * scale) + 2)
 
 
-def gaussian_law(variance: Fraction) -> Law:
+def gaussian_distribution(variance: Fraction) -> Distribution:
     """P[k] proportional to exp(-k^2 / (2 variance)): summed, or by Euler and Maclaurin where sums are long.
 
     The midpoint rule with its first correction is off by less than 2e-3 / variance^2: 2e-15 from 1e6 on.
@@ -111,13 +113,13 @@ def gaussian_law(variance: Fraction) -> Law:
             slope = -x * exp(-x * x / 2) / sqrt(2 * np.pi)
             return float(ndtr(x)) - slope / float(24 * variance)
 
-        return Law(by_midpoints, floor(9 * deviation))
+        return Distribution(by_midpoints, floor(9 * deviation))
     reach = floor(9 * sqrt(variance)) + 3
     return tabulated(np.exp(-(np.arange(-reach, reach + 1, dtype=float) ** 2) / float(2 * variance)), -reach)
 
 
-def tabulated(weights: NDArray[np.float64], first: int) -> Law:
-    """The law with these weights on first, first + 1, ..."""
+def tabulated(weights: NDArray[np.float64], first: int) -> Distribution:
+    """The distribution with these weights on first, first + 1, ..."""
     sums = np.cumsum(weights)
     sums /= sums[-1]
 
@@ -125,15 +127,15 @@ def tabulated(weights: NDArray[np.float64], first: int) -> Law:
         place = k - first
         return 0.0 if place < 0 else float(sums[min(place, len(sums) - 1)])
 
-    return Law(cumulative, max(abs(first), abs(first + len(weights))))
+    return Distribution(cumulative, max(abs(first), abs(first + len(weights))))
 
 
-def tabulated_probability(probability: Callable[[int], float], reach: int) -> Law:
-    """The law a mechanism states by its own `probability`; that it sums to one is for another test."""
+def tabulated_probability(probability: Callable[[int], float], reach: int) -> Distribution:
+    """The distribution a mechanism states by its own `probability`; that it sums to one is for another test."""
     return tabulated(np.array([probability(k) for k in range(-reach, reach + 1)]), -reach)
 
 
-def exponential_law(
+def exponential_distribution(
     scores: Sequence[int], rate: Fraction, multiplicity: Sequence[int] | None = None
 ) -> NDArray[np.float64]:
     """Probabilities proportional to multiplicity * exp(rate * score), in 60-digit arithmetic."""
@@ -152,13 +154,13 @@ def rational(value: Fraction | int) -> mpmath.mpf:
 
 
 def exact_laplace(k: int, scale: Fraction) -> mpmath.mpf:
-    """P[k] of the discrete Laplace law at the working precision."""
+    """P[k] of the discrete Laplace distribution at the working precision."""
     rate = 1 / rational(scale)
     return mpmath.tanh(rate / 2) * mpmath.exp(-abs(k) * rate)
 
 
 def exact_gaussian(k: int, variance: Fraction) -> mpmath.mpf:
-    """P[k] of the discrete Gaussian law at the working precision."""
+    """P[k] of the discrete Gaussian distribution at the working precision."""
     return mpmath.exp(-rational(Fraction(k * k) / (2 * variance))) / theta(variance, mpmath.mp.dps)
 
 
@@ -210,7 +212,7 @@ def cauchy_below(z: mpmath.mpf) -> mpmath.mpf:
 
 
 def student_below(z: mpmath.mpf) -> mpmath.mpf:
-    """P[Z <= z] of Student's law of three degrees of freedom, times 2 / sqrt(3)."""
+    """P[Z <= z] of Student's t distribution with three degrees of freedom, times 2 / sqrt(3)."""
     return 0.5 + (z / 2 / (1 + z * z / 4) + mpmath.atan(z / 2)) / mpmath.pi
 
 
@@ -225,7 +227,7 @@ def exact_rounded(below: Callable[[mpmath.mpf], mpmath.mpf], k: int, scale: Frac
     return below(rational((far + half) / scale)) - below(rational((far - half) / scale))
 
 
-def rounded_law(below: Callable[[mpmath.mpf], mpmath.mpf], scale: Fraction) -> Law:
-    """The same as a law that draws are held to."""
+def rounded_distribution(below: Callable[[mpmath.mpf], mpmath.mpf], scale: Fraction) -> Distribution:
+    """The same as a distribution that draws are held to."""
     cumulative = lru_cache(maxsize=4096)(lambda k: float(below(rational((k + Fraction(1, 2)) / scale))))
-    return Law(cumulative, ceil(scale * 10**12) + 1)
+    return Distribution(cumulative, ceil(scale * 10**12) + 1)
