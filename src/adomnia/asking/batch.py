@@ -33,6 +33,7 @@ from adomnia.privacy.amounts import exact
 from adomnia.privacy.events import Composed, Event, Price, Pure
 from adomnia.sql.around import find_layers
 from adomnia.sql.lower import MOST_NUMBERS, count_numbers, plan_question, require_plan
+from adomnia.sql.methods.arguments import name_as_now
 from adomnia.sql.reading.count_of_groups import count_of_groups
 from adomnia.sql.reading.parameters import bind, translate_places
 from adomnia.sql.reading.parse import parse
@@ -159,9 +160,10 @@ class Batch:
 
     @classmethod
     def from_text(cls, text: str) -> "Batch":
-        """From what `to_text` wrote."""
+        """From what `to_text` wrote, perhaps in an earlier version."""
         record = json.loads(text)
-        questions = tuple(Question(**_read_amounts(each)) for each in record["questions"])
+        asked = tuple(Question(**_read_amounts(each)) for each in record["questions"])
+        questions = tuple(replace(each, text=name_as_now(each.text)) for each in asked)
         payment = cast("Payment", _read_amounts(record["payment"])) if "payment" in record else None
         return cls(questions, record["confidence"], record["version"], payment, record["replay"])
 
