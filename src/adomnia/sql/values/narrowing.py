@@ -27,7 +27,7 @@ from adomnia.privacy.kinds import Boolean, Day, Quantity, Text
 from adomnia.privacy.relations import Join, Lookup, Named, PerPerson, Relation, Select, Where
 from adomnia.sql.values.conditions import size
 from adomnia.sql.values.meanings import UNKNOWN, Meaning, compile_meaning, may_hold
-from adomnia.sql.values.spans import EVERYWHERE, Scale, Span, bound, find_direction, find_scale
+from adomnia.sql.values.spans import EVERYWHERE, ValueScale, ValueSpan, find_direction, find_scale, find_span
 from adomnia.work import remember, spend
 
 _KEPT = 64
@@ -134,7 +134,7 @@ class _Narrowing:
             case Bucket(among=Numbers() as numbers) as key, written if len(columns_of(written)) == 1:
                 (column,) = columns_of(written)
                 scale, rises = find_scale(column), find_direction(written, column)
-                span = EVERYWHERE if scale is None else self._bound(column, scale)
+                span = EVERYWHERE if scale is None else self._find_span(column, scale)
                 if scale is not None and rises and not span.is_empty:
                     place = compile_meaning(self.express(key.value), {column: 0})
                     ends = [None if end is None else place((scale.value(end),)) for end in (span.first, span.last)]
@@ -145,10 +145,10 @@ class _Narrowing:
     def _written(self) -> Expression:
         return self.express(self.key.written if isinstance(self.key, Bucket) else self.key)
 
-    def _bound(self, column: Column, scale: Scale) -> Span:
+    def _find_span(self, column: Column, scale: ValueScale) -> ValueSpan:
         span = EVERYWHERE
         for condition in self.conditions:
-            span = span.meet(bound(condition, column, scale))
+            span = span.meet(find_span(condition, column, scale))
         return span
 
     def _try_leaves(self, key: Key) -> set[int] | None:
@@ -183,7 +183,7 @@ class _Narrowing:
             case Day() | Quantity(whole=True):
                 scale = find_scale(column)
                 assert scale is not None  # noqa: S101 - numbers and days have one
-                span = Span(scale.first, scale.last).meet(self._bound(column, scale))
+                span = ValueSpan(scale.first, scale.last).meet(self._find_span(column, scale))
                 assert span.first is not None  # noqa: S101 - both ends of the scale are known
                 assert span.last is not None  # noqa: S101 - as above
                 if 0 <= span.last - span.first < _MOST_TRIED:

@@ -158,7 +158,7 @@ def _write_digits(value: float) -> str | None:
     return str(int(value)) if -_LONG <= value < _LONG else None
 
 
-def known(meaning: Callable[..., Any]) -> Callable[..., Any]:
+def pass_nulls(meaning: Callable[..., Any]) -> Callable[..., Any]:
     """NULL in, NULL out."""
     return lambda *values: None if None in values else meaning(*values)
 
@@ -170,7 +170,7 @@ def _each_letter(change: Callable[[str], str]) -> Callable[..., Any]:
             raise UnknownTextError(f"Letters must change one by one, got {text!r}.")
         return "".join(found)
 
-    return known(changed)
+    return pass_nulls(changed)
 
 
 def _is_familiar(letter: str) -> bool:
@@ -196,8 +196,8 @@ def _negate(value: bool | None) -> bool | None:
 
 # What engines compute, in Python; of a function that is not here, the values are listed or not known.
 COMPUTED: dict[str, Callable[..., Any]] = {
-    "=": known(lambda left, right: left == right),
-    "<>": known(lambda left, right: left != right),
+    "=": pass_nulls(lambda left, right: left == right),
+    "<>": pass_nulls(lambda left, right: left != right),
     "same": lambda left, right: left == right,
     "and": _both,
     "or": lambda left, right: _negate(_both(_negate(left), _negate(right))),
@@ -206,25 +206,25 @@ COMPUTED: dict[str, Callable[..., Any]] = {
     "coalesce": lambda left, right: right if left is None else left,
     "nullif": lambda left, right: None if left == right else left,
     "case": _choose,
-    "like": known(matches),
-    "starts_with": known(str.startswith),
-    "ends_with": known(str.endswith),
-    "contains": known(lambda text, part: part in text),
+    "like": pass_nulls(matches),
+    "starts_with": pass_nulls(str.startswith),
+    "ends_with": pass_nulls(str.endswith),
+    "contains": pass_nulls(lambda text, part: part in text),
     "upper": _each_letter(str.upper),
     "lower": _each_letter(str.lower),
-    "trim": known(lambda text: text.strip(" ")),
-    "ltrim": known(lambda text: text.lstrip(" ")),
-    "rtrim": known(lambda text: text.rstrip(" ")),
-    "position": known(lambda text, part: float(text.find(part) + 1)),
-    "replace": known(lambda text, part, other: text.replace(part, other)[:LONGEST_TEXT]),
-    "format": known(write_date),
-    "quarter": known(lambda day: float((day.month + 2) // 3)),
-    "substring": known(lambda text, start, length: text[start - 1 : start - 1 + length]),
-    "right": known(lambda text, length: text[max(0, len(text) - length) :]),
-    "||": known(lambda left, right: (left + right)[:LONGEST_TEXT]),
-    "number as text": known(_write_digits),
-    "boolean as text": known(lambda value: "true" if value else "false"),
-    "date as text": known(date.isoformat),
+    "trim": pass_nulls(lambda text: text.strip(" ")),
+    "ltrim": pass_nulls(lambda text: text.lstrip(" ")),
+    "rtrim": pass_nulls(lambda text: text.rstrip(" ")),
+    "position": pass_nulls(lambda text, part: float(text.find(part) + 1)),
+    "replace": pass_nulls(lambda text, part, other: text.replace(part, other)[:LONGEST_TEXT]),
+    "format": pass_nulls(write_date),
+    "quarter": pass_nulls(lambda day: float((day.month + 2) // 3)),
+    "substring": pass_nulls(lambda text, start, length: text[start - 1 : start - 1 + length]),
+    "right": pass_nulls(lambda text, length: text[max(0, len(text) - length) :]),
+    "||": pass_nulls(lambda left, right: (left + right)[:LONGEST_TEXT]),
+    "number as text": pass_nulls(_write_digits),
+    "boolean as text": pass_nulls(lambda value: "true" if value else "false"),
+    "date as text": pass_nulls(date.isoformat),
 }
 
 

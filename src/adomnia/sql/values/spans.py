@@ -35,7 +35,7 @@ _NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "<>": "="}
 
 
 @dataclass(frozen=True)
-class Span:
+class ValueSpan:
     """The places from `first` to `last`; None where nothing is known."""
 
     first: int | None = None
@@ -46,24 +46,24 @@ class Span:
         """Whether nothing is between its ends."""
         return self.first is not None and self.last is not None and self.first > self.last
 
-    def meet(self, other: "Span") -> "Span":
+    def meet(self, other: "ValueSpan") -> "ValueSpan":
         """What is in both."""
         firsts = [each for each in (self.first, other.first) if each is not None]
         lasts = [each for each in (self.last, other.last) if each is not None]
-        return Span(max(firsts, default=None), min(lasts, default=None))
+        return ValueSpan(max(firsts, default=None), min(lasts, default=None))
 
-    def join(self, other: "Span") -> "Span":
+    def join(self, other: "ValueSpan") -> "ValueSpan":
         """What is in either, and all between."""
         first = None if self.first is None or other.first is None else min(self.first, other.first)
         last = None if self.last is None or other.last is None else max(self.last, other.last)
-        return Span(first, last)
+        return ValueSpan(first, last)
 
 
-EVERYWHERE = Span()
+EVERYWHERE = ValueSpan()
 
 
 @dataclass(frozen=True)
-class Scale:
+class ValueScale:
     """Places of values, from `first` to `last` as far as the catalog says; what is outside is beyond these ends."""
 
     first: int
@@ -71,20 +71,20 @@ class Scale:
     value: Callable[[int], Any]
 
 
-def find_scale(column: Column) -> Scale | None:
+def find_scale(column: Column) -> ValueScale | None:
     """The scale of a column; None where its values have no order."""
     match column.kind:
         case Day(lower=lower, upper=upper):
             ends = (lower or date.min).toordinal(), (upper or date.max).toordinal()
-            return Scale(*ends, date.fromordinal)
+            return ValueScale(*ends, date.fromordinal)
         case Moment(lower=earliest, upper=latest):
             first = FIRST_SECOND if earliest is None else count_seconds(earliest)
-            return Scale(first, LAST_SECOND if latest is None else count_seconds(latest), read_seconds)
+            return ValueScale(first, LAST_SECOND if latest is None else count_seconds(latest), read_seconds)
         case Quantity(lower=low, upper=high, whole=True):
             ends = -_EXACT if low is None else -(-low // 1), _EXACT if high is None else high // 1
-            return Scale(int(ends[0]), int(ends[1]), float)
+            return ValueScale(int(ends[0]), int(ends[1]), float)
         case Quantity():
-            return Scale(_count_doubles(-_FAR), _count_doubles(_FAR), _read_double)
+            return ValueScale(_count_doubles(-_FAR), _count_doubles(_FAR), _read_double)
     return None
 
 
@@ -99,29 +99,29 @@ def _read_double(place: int) -> float:
     return float(value)
 
 
-def bound(condition: Expression, column: Column, scale: Scale) -> Span:
+def find_span(condition: Expression, column: Column, scale: ValueScale) -> ValueSpan:
     """Where a column can be in rows for which a condition is true."""
-    return _bound(condition, column, scale, wanted=True)
+    return _find_span(condition, column, scale, wanted=True)
 
 
-def _bound(condition: Expression, column: Column, scale: Scale, *, wanted: bool) -> Span:
+def _find_span(condition: Expression, column: Column, scale: ValueScale, *, wanted: bool) -> ValueSpan:
     """The same of rows for which it is false, where that is wanted."""
     match condition:
         case Call(function="not", arguments=(inner,)):
-            return _bound(inner, column, scale, wanted=not wanted)
+            return _find_span(inner, column, scale, wanted=not wanted)
         case Call(function="and" | "or" as function, arguments=(left, right)):
-            one, other = (_bound(each, column, scale, wanted=wanted) for each in (left, right))
+            one, other = (_find_span(each, column, scale, wanted=wanted) for each in (left, right))
             return one.meet(other) if (function == "and") is wanted else one.join(other)
         case Call(function="same" | "=", arguments=(value, Literal() as constant)) if wanted:
             return _compare(value, ">=", constant, column, scale).meet(_compare(value, "<=", constant, column, scale))
         case Call(function="<>", arguments=(value, Literal() as constant)) if not wanted:
-            return _bound(Call("=", (value, constant), condition.kind), column, scale, wanted=True)
+            return _find_span(Call("=", (value, constant), condition.kind), column, scale, wanted=True)
         case Call(function=sign, arguments=(value, Literal() as constant)) if sign in _COMPARED:
             return _compare(value, sign if wanted else _NEGATED[sign], constant, column, scale)
     return EVERYWHERE
 
 
-def _compare(value: Expression, sign: str, constant: Literal, column: Column, scale: Scale) -> Span:
+def _compare(value: Expression, sign: str, constant: Literal, column: Column, scale: ValueScale) -> ValueSpan:
     """Where a value that rises or falls with the column compares so with a constant."""
     rises = find_direction(value, column)
     if not rises or constant.value is None:
@@ -142,7 +142,7 @@ def _compare(value: Expression, sign: str, constant: Literal, column: Column, sc
     while above - below > 1:
         middle = (below + above) // 2
         below, above = (middle, above) if holds(middle) == holds(scale.first) else (below, middle)
-    return Span(None, below) if holds(scale.first) else Span(above, None)
+    return ValueSpan(None, below) if holds(scale.first) else ValueSpan(above, None)
 
 
 def find_direction(  # noqa: C901, PLR0911 - one for each sort of function
