@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from adomnia.plans.columns import Cell, ValueColumn
+    from adomnia.plans.columns import Cell, MeasuredCells, ValueColumn
     from adomnia.statistics.contract import Estimate, Floats
 
 _EXACT = 2.0**53  # from here on a double may have been rounded
@@ -23,15 +23,9 @@ _FIRST_DAY = np.datetime64("0001-01-01", "D")
 
 
 def build_table(
-    columns: Sequence[KeyColumn | ValueColumn], rows: NDArray[np.intp], confidence: float, *, simultaneous: bool = False
+    columns: Sequence[KeyColumn | ValueColumn], rows: NDArray[np.intp], read: Callable[[ValueColumn], MeasuredCells]
 ) -> pa.Table:
     """The rows of the columns, with the interval beside each measured one; field metadata says what each is."""
-
-    def read(column: ValueColumn) -> list[Floats]:
-        found = column.read(rows, confidence)
-        ends = column.bounds(rows, confidence, simultaneous) if simultaneous else (found.lower, found.upper)
-        return [*ends[::-1], found.values]
-
     ends = name_ends(columns)
     named = [pair for column in columns for pair in _arrays(column, ends.get(column.name, ()), rows, read)]
     return pa.table([array for _, array in named], schema=pa.schema([field for field, _ in named]))
@@ -41,7 +35,7 @@ def _arrays(
     column: KeyColumn | ValueColumn,
     ends: Sequence[str],
     rows: NDArray[np.intp],
-    read: Callable[[ValueColumn], list[Floats]],
+    read: Callable[[ValueColumn], MeasuredCells],
 ) -> Iterator[tuple[pa.Field, pa.Array]]:
     if isinstance(column, KeyColumn):
         array = _key_array(column.values, rows)
@@ -49,7 +43,9 @@ def _arrays(
         yield pa.field(column.name, array.type, metadata={"kind": "fact" if column.fact else "key"} | floor), array
         return
     estimate = column.estimate
-    parts = read(column)
+    found = read(column)
+    parts = [found.upper, found.lower, found.values]
+    del found
     for name, kind in zip((column.name, *ends), ("value", "lower", "upper"), strict=True):
         array = _value_array(parts.pop(), estimate)  # popped, so that the numbers go when their array is there
         yield pa.field(name, array.type, metadata={"kind": kind, "method": estimate.method}), array

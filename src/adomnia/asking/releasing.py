@@ -198,7 +198,7 @@ def keep_release(  # noqa: PLR0913 - what is told of a release
         question.text.strip(),
         facts,
         answer.notes,
-        build_table(answer.columns, answer.rows, answer.confidence),
+        build_table(answer.columns, answer.rows, answer.read),
         measurements,
     )
     dataset.releases.keep(release, progress)

@@ -98,18 +98,15 @@ class _Turned:
     def hull(self, start: Floats, end: Floats) -> Bounds:
         """The least and the greatest ratio that fit of those between start and end: ever nearer to them, from outside.
 
-        A ratio that fits, up to `high`, is at most what the limit of `high` makes it, as limits rise. One that fits is
-        also at least what the limit of any larger one makes it; `above` is such a one, and comes down to the least.
+        A ratio that fits, up to `high`, is at most what the limit of `high` makes it, as limits rise; those below zero
+        likewise. Of those above zero the least is where the rising r * bottom + limit(r) reaches what was seen.
         """
         low, high, divisor = start, end, np.where(self.bottom > 0, self.bottom, 1.0)
         limits = _Table(*self._noises, self._alpha, float(np.max(np.maximum(-start, end), initial=1.0)))
         for _ in range(_ROUNDS):
             high = np.minimum(high, (self.top + limits.up_to(np.maximum(high, 0.0))) / divisor)
-        above = high
-        for _ in range(_ROUNDS):
-            least = (self.top - limits.up_to(np.where(low < 0, -low, np.maximum(above, 0.0)))) / divisor
-            low = np.maximum(low, np.where(low < 0, np.minimum(least, 0.0), least))
-            above = np.minimum(above, (self.top - limits.up_to(np.maximum(low, 0.0))) / divisor)
+            low = np.maximum(low, np.minimum((self.top - limits.up_to(np.maximum(-low, 0.0))) / divisor, 0.0))
+        low = np.where(low < 0, low, np.maximum(low, limits.least(self.top, divisor)))
         # Nothing divided by: every ratio fits, or none.
         every, empty = self.bottom == 0, self.top > limits.up_to(np.maximum(-start, end))
         low = np.where(every, np.where(empty, np.inf, start), low)
@@ -137,6 +134,16 @@ class _Table:
         """A critical value that serves every ratio up to this one."""
         place = self._ratios.searchsorted(ratio * (1 - 1e-12))
         return self._limits[np.minimum(place, len(self._limits) - 1)]
+
+    def least(self, top: Floats, bottom: Floats) -> Floats:
+        """The least ratio r from zero on with top - r * bottom up to the critical value, by bisection."""
+        last = len(self._ratios) - 1
+        below, above = np.full(top.shape, -1), np.full(top.shape, last)
+        for _ in range(last.bit_length()):
+            middle = (below + above) // 2
+            reached = self._ratios[middle] * bottom + self._limits[middle] >= top
+            below, above = np.where(reached, below, middle), np.where(reached, middle, above)
+        return np.maximum(np.where(above > 0, self._ratios[above - 1], 0.0), (top - self._limits[above]) / bottom)
 
 
 @lru_cache(maxsize=64)

@@ -19,7 +19,17 @@ from adomnia.privacy.keys import Bucket, Key, key_cells
 from adomnia.privacy.queries import Aggregate, Query
 from adomnia.privacy.relations import Relation, Where
 from adomnia.privacy.scans import Rows
-from adomnia.statistics.contract import Bounds, Estimate, Fact, Measure, Measured, ResultTable, Round, Steps
+from adomnia.statistics.contract import (
+    Bounds,
+    Estimate,
+    Fact,
+    Measure,
+    Measured,
+    ResultTable,
+    Round,
+    Steps,
+    unite_limits,
+)
 
 
 class Analysis(ABC):
@@ -208,7 +218,8 @@ def stack_estimates(estimates: Sequence[Estimate]) -> Estimate:
 
     values = np.concatenate([np.ravel(each.values) for each in estimates])
     whole = all(each.whole for each in estimates)
-    return Estimate(values, interval, estimates[0].method, whole, estimates[0].dates, about=estimates[0].about)
+    found = Estimate(values, interval, estimates[0].method, whole, estimates[0].dates, about=estimates[0].about)
+    return replace(found, limits=unite_limits(estimates))
 
 
 def _stack_facts(facts: Sequence[Callable[[], Sequence[Fact]]]) -> Callable[[], tuple[Fact, ...]]:

@@ -17,7 +17,7 @@ from adomnia.plans.plan import DistinctRows
 from adomnia.plans.views import choose_rows, read_column
 from adomnia.plans.windows import WindowedCells
 from adomnia.privacy.keys import Key
-from adomnia.statistics.contract import Estimate, ResultTable
+from adomnia.statistics.contract import Estimate, ResultTable, unite_limits
 from adomnia.statistics.p_values import AtMost, find_floor
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from adomnia.statistics.products import Product
 
 
-_ONE_NUMBER = 1e-9  # of a number: bounds of computed values that are not farther apart hold one
+_ONE_NUMBER = 1e-14  # of a number: bounds of computed values that are not farther apart hold one
+_ROUNDED = 1e-9  # of what is possible: an end that is nearer to its end is there, but for how doubles are rounded
 Cell: TypeAlias = str | bool | int | float | date | datetime
 
 
@@ -74,16 +75,16 @@ class ValueColumn:
     name: str
     estimate: Estimate
 
-    def read(self, rows: NDArray[np.intp], confidence: float) -> MeasuredCells:
-        """What it says in these cells, with intervals at this confidence level."""
-        estimate = self.estimate
+    def read(self, rows: NDArray[np.intp], ends: Bounds) -> MeasuredCells:
+        """What it says in these cells, whose intervals have these ends."""
+        estimate, (lower, upper) = self.estimate, ends
         values = np.asarray(estimate.values, dtype=np.float64).ravel()[rows]
-        lower, upper = self.bounds(rows, confidence)
         least, most = estimate.possible or (-inf, inf)
         # The only number that is possible is known, and where no interval was bought, there is none to be judged.
         apart = most - least
         judged = (apart == inf or apart > _ONE_NUMBER * max(-least, most)) and estimate.about is not None
-        uninformative = (lower <= least) & (upper >= most) & ~np.isnan(values) & judged
+        off = 0.0 if apart == inf else _ROUNDED * apart
+        uninformative = (lower <= least + off) & (upper >= most - off) & ~np.isnan(values) & judged
         return MeasuredCells(np.where(uninformative, nan, values), lower, upper, uninformative)
 
     def bounds(self, rows: NDArray[np.intp], confidence: float, simultaneous: bool = False) -> Bounds:
@@ -175,14 +176,7 @@ def _one_below_the_other(estimates: Sequence[Estimate]) -> Estimate:
     values = np.concatenate([each.values.ravel() for each in estimates])
     first = max(estimates, key=lambda each: each.values.size)
     whole = all(each.whole for each in estimates)
-    limits = _around([each.possible for each in estimates])
-    return Estimate(values, interval, first.method, whole, limits=limits, about=first.about)
-
-
-def _around(limits: Sequence[tuple[float, float] | None]) -> tuple[float, float] | None:
-    """What any of them can be."""
-    known = [each for each in limits if each is not None]
-    return (min(low for low, _ in known), max(high for _, high in known)) if len(known) == len(limits) else None
+    return Estimate(values, interval, first.method, whole, limits=unite_limits(estimates), about=first.about)
 
 
 def finish(plan: Plan, results: Mapping[Statistic, Result]) -> NDArray[np.intp]:
@@ -277,6 +271,10 @@ class DraftAnswer:
     figure: Mapping[str, Any] = field(default_factory=dict)
     model: Mapping[str, Any] = field(default_factory=dict)
     product: Product | None = None
+
+    def read(self, column: ValueColumn) -> MeasuredCells:
+        """What a measured column says in the rows of the answer."""
+        return column.read(self.rows, column.bounds(self.rows, self.confidence))
 
     def only(self, cells: tuple[int, ...]) -> DraftAnswer:
         """Only the given cells, in ascending order; every row that is shown must be among them."""

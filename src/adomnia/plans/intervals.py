@@ -58,7 +58,28 @@ def estimate_term(source: Term, estimates: Mapping[Any, Estimate]) -> Estimate:
     how = "by the distribution of their noise" if joint else "each within its interval"
     method = f"computed from noisy values, {how}"
     about = join_about(estimates[leaf] for leaf in leaves_of(source))
-    return Estimate(values, interval, method, _is_whole(source, estimates), about=about)
+    limits = _find_possible(source, estimates)
+    return Estimate(values, interval, method, _is_whole(source, estimates), about=about, limits=limits)
+
+
+def _find_possible(source: Formula, estimates: Mapping[Any, Estimate]) -> tuple[float, float] | None:
+    """What a formula can be, as far as that is known of its parts; None where it has no end."""
+    known = {id(part): (np.asarray(low), np.asarray(high)) for part, (low, high) in _list_possible(source, estimates)}
+    with np.errstate(all="ignore"):
+        lower, upper = find_box(source, known)
+        return (float(lower), float(upper)) if np.isfinite(upper - lower) else None
+
+
+def _list_possible(term: Term, estimates: Mapping[Any, Estimate]) -> Iterator[tuple[Term, tuple[float, float]]]:
+    """The largest parts of a term of which that is known by themselves, and the others that are no formulas."""
+    share = _limit_share(term, estimates) if isinstance(term, Formula) and term.function == "/" else None
+    if share is not None:
+        yield term, share
+    elif isinstance(term, Formula):
+        for part in term.terms:
+            yield from _list_possible(part, estimates)
+    elif not isinstance(term, Fraction):
+        yield term, estimates[term].possible or (-np.inf, np.inf)
 
 
 def around(values: Floats, bounds: Bounds) -> Bounds:
@@ -103,21 +124,29 @@ def _known(term: Formula, estimates: Mapping[Any, Estimate]) -> Interval | None:
 
 
 def _cut_share(term: Formula, interval: Interval, estimates: Mapping[Any, Estimate]) -> Interval:
-    """The interval of a quotient, cut where what is added up above is part of what is below, and none is negative."""
-    above, below = (find_line(part, estimates) for part in term.terms)
-    if above is None or below is None or above.constant or below.constant:
+    """The interval of a quotient, cut where it is a share."""
+    limits = _limit_share(term, estimates)
+    if limits is None:
         return interval
-    factors = {key: factor for key, (_, factor) in below.parts.items()}
-    if not above.parts.keys() <= factors.keys() <= below.unsigned or min(factors.values()) <= 0:
-        return interval
-    # A mean of these shares, weighted by the parts of what is below.
-    shares = [float(above.parts[key][1] / factor) if key in above.parts else 0.0 for key, factor in factors.items()]
 
     def cut(confidence: float, cells: int) -> Bounds:
         lower, upper = interval(confidence, cells)
-        return np.clip(lower, min(shares), max(shares)), np.clip(upper, min(shares), max(shares))
+        return np.clip(lower, *limits), np.clip(upper, *limits)
 
     return cut
+
+
+def _limit_share(term: Formula, estimates: Mapping[Any, Estimate]) -> tuple[float, float] | None:
+    """What a quotient can be where what is added up above is part of what is below, and none is negative."""
+    above, below = (find_line(part, estimates) for part in term.terms)
+    if above is None or below is None or above.constant or below.constant:
+        return None
+    factors = {key: factor for key, (_, factor) in below.parts.items()}
+    if not factors or not above.parts.keys() <= factors.keys() <= below.unsigned or min(factors.values()) <= 0:
+        return None
+    # A mean of these shares, weighted by the parts of what is below.
+    shares = [float(above.parts[key][1] / factor) if key in above.parts else 0.0 for key, factor in factors.items()]
+    return min(shares), max(shares)
 
 
 def _shares_noise(term: Term, estimates: Mapping[Any, Estimate]) -> bool:

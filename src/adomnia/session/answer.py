@@ -38,18 +38,20 @@ class Answer(AnswerValues):
         """The answer as an Arrow table; `simultaneous`: with intervals that cover all cells of a column at once."""
         from adomnia.asking.arrow import build_table
 
-        return build_table(self.columns, self.rows, self.confidence, simultaneous=simultaneous)
+        return build_table(self.columns, self.rows, lambda column: self.read(column, simultaneous))
 
     def to_pandas(self) -> pd.DataFrame:
         import pandas as pd
 
-        return pd.DataFrame(self._typed()).astype(dict.fromkeys(self._list_empty(), float)).head(len(self))
+        table = self._typed()
+        return pd.DataFrame(table).astype(dict.fromkeys(self._list_empty(table), float)).head(len(self))
 
     def to_polars(self) -> pl.DataFrame:
         import polars as pl
 
-        kinds = dict.fromkeys(self._list_empty(), pl.Float64)
-        return pl.DataFrame(self._typed(), schema_overrides=kinds).head(len(self))
+        table = self._typed()
+        kinds = dict.fromkeys(self._list_empty(table), pl.Float64)
+        return pl.DataFrame(table, schema_overrides=kinds).head(len(self))
 
     @overload
     def plot(self) -> alt.TopLevelMixin: ...
@@ -86,10 +88,10 @@ class Answer(AnswerValues):
     def _repr_html_(self) -> str:
         return display.format_html(self)
 
-    def _list_empty(self) -> list[str]:
+    def _list_empty(self, table: dict[str, list[Cell]]) -> list[str]:
         """The columns of numbers of which no row has one: a data frame could not tell what they are."""
         measured = [column for column in self.columns if isinstance(column, ValueColumn) and not column.estimate.dates]
-        return [column.name for column in measured if all(value is None for value in self._typed()[column.name])]
+        return [column.name for column in measured if all(value is None for value in table[column.name])]
 
     def _typed(self) -> dict[str, list[Cell]]:
         """The columns of the answer; of an answer without rows its first cell, so that types are known."""

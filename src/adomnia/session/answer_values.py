@@ -55,12 +55,12 @@ class AnswerValues:
             return [column.values[row] for row in self.rows]
         return _plain(self.read(column).values, column.estimate)
 
-    def read(self, column: ValueColumn) -> MeasuredCells:
+    def read(self, column: ValueColumn, simultaneous: bool = False) -> MeasuredCells:
         """What a measured column says in the rows of the answer: no number where its interval is all that is possible.
 
-        The intervals are those of each cell by itself, at the confidence level of the answer.
+        The intervals are those of each cell by itself, or of all cells at once, at the confidence level of the answer.
         """
-        return column.read(self.rows, self.confidence)
+        return column.read(self.rows, self._bounds(column, self.confidence, simultaneous))
 
     def interval(self, name: str, confidence: float | None = None, simultaneous: bool = False) -> list[tuple[Any, Any]]:
         """Lower and upper ends around each value of a column; `simultaneous`: all of its cells covered at once.

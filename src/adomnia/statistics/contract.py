@@ -143,6 +143,13 @@ class Estimate:
         return self.limits
 
 
+def unite_limits(estimates: Iterable[Estimate]) -> tuple[float, float] | None:
+    """What any of them can be; None where that is not known of all."""
+    known = [each.possible for each in estimates]
+    found = [each for each in known if each is not None]
+    return (min(low for low, _ in found), max(high for _, high in found)) if len(found) == len(known) else None
+
+
 @dataclass(frozen=True)
 class ResultTable:
     """A result with rows and columns of its own: labels that are public, and estimates with one number a row.

@@ -60,4 +60,5 @@ class Correlation(OneRound):
         """The correlation of x and y, however their moments were measured."""
         x, both, y = (moments.about_means(*names) for names in ("xx", "xy", "yy"))
         found = Explained(moments.rows(), x, both, y, moments.noises)
-        return Estimate(found.values, found.bounds, "noisy covariance / root of the noisy variances")
+        method = "noisy covariance / root of the noisy variances"
+        return Estimate(found.values, found.bounds, method, limits=(-1.0, 1.0))

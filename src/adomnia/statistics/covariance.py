@@ -72,7 +72,8 @@ class Covariance(OneRound):
         farthest = width(first) * width(second) / (2 if sample else 4)
         limits = (-farthest, farthest)
         covariance = Quotient(moments.about_means("x", "y"), rows, (rows,), limits, moments.noises)
-        return Estimate(covariance.values, covariance.bounds, "noisy sums of values and products / noisy count")
+        method = "noisy sums of values and products / noisy count"
+        return Estimate(covariance.values, covariance.bounds, method, limits=limits)
 
 
 def pair_of(query: Query, other: Total, owner: str) -> tuple[Total, Total]:

@@ -10,10 +10,10 @@ import numpy as np
 
 from adomnia.distributions.ratios import hold_within, measure_width, ratio_bounds
 from adomnia.privacy.expressions import Expression
-from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
 from adomnia.statistics.contract import Bounds, Derivation, Estimate, Floats, Measured
 from adomnia.statistics.count import part_query, with_value
+from adomnia.statistics.moments import rounding_of
 from adomnia.statistics.one_round import OneRound
 from adomnia.statistics.sum import distances_and_values, plain_total
 
@@ -65,18 +65,19 @@ def mean_of(query: Query, distances: Measured, count: Measured) -> Estimate:
     offset = summed / np.maximum(rows, 1.0)
     nearest = np.clip(offset, float(reach[0]), float(reach[1]))
 
-    # Each value was rounded to its grid, so their mean is off by half a step at most; whole numbers are their own grid.
-    rounding = 0.0 if domain.step == 1 and isinstance(total.value.kind, Quantity) and total.value.kind.whole else 0.5
+    # Each value was rounded to its grid, and their mean is off by as much at most; whole numbers are their own grid.
+    rounding = rounding_of(total)
+    steps = rounding / float(domain.step)
 
     def interval(confidence: float, cells: int) -> Bounds:
         lower, upper = ratio_bounds(distances, count, reach, confidence, cells)
         width = measure_width(distances, count, nearest, confidence, cells)
         ends = float(reach[0]), float(reach[1])
-        lower, upper = hold_within(lower - rounding, upper + rounding, nearest, ends, width)
-        return number(lower), number(upper)
+        lower, upper = hold_within(lower, upper, nearest, ends, width)
+        return number(lower - steps), number(upper + steps)
 
     def compute(sums: Sequence[Floats]) -> tuple[Floats, ...]:
         return scale(sums[0] / np.maximum(sums[1], 1.0)), sums[1]
 
-    derivation = Derivation((distances, count), compute, limits, np.asarray(rounding * float(domain.step)))
+    derivation = Derivation((distances, count), compute, limits, np.asarray(rounding))
     return Estimate(number(nearest), interval, "noisy centred sum / noisy count", derivation=derivation)

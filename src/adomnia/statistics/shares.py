@@ -25,7 +25,8 @@ def share_bounds(part: Measured, rest: Measured, confidence: float, cells: int) 
     width = np.where(
         less, *(measure_width(*pair, np.zeros(()), confidence, cells) for pair in ((part, rest), (rest, part)))
     )
-    nearest = np.where(lower <= upper, lower, np.where(less, 0.0, 1.0))
+    # Of a sum below zero the share is none of the other, at every confidence.
+    nearest = np.where((part.values < 0) | (rest.values < 0), np.where(less, 0.0, 1.0), lower)
     return hold_within(lower, upper, nearest, (0.0, 1.0), width)
 
 

@@ -249,16 +249,14 @@ def ends_of(told: AnswerReply, name: str, rows: int) -> Bounds:
 
 
 def _values(column: ValueColumn, answer: Answer, simultaneous: bool) -> dict[str, Any]:
-    estimate, found = column.estimate, answer.read(column)
-    ends = column.bounds(answer.rows, answer.confidence, simultaneous) if simultaneous else (found.lower, found.upper)
-    lower, upper = ends
+    estimate, found = column.estimate, answer.read(column, simultaneous)
     return {
         "name": column.name,
         "kind": "value",
         "type": "date" if estimate.dates else "integer" if estimate.whole else "number",
         "values": _ends(found.values, estimate),
-        "lower": _ends(lower, estimate),
-        "upper": _ends(upper, estimate),
+        "lower": _ends(found.lower, estimate),
+        "upper": _ends(found.upper, estimate),
         "method": estimate.method,
         "cells": estimate.values.size,
         "about": estimate.about,

@@ -11,7 +11,7 @@ from adomnia.api.actions.answers import buy_shared, find_shared, make_share, off
 from adomnia.api.free_work import reply_free
 from adomnia.api.models import NewShare  # noqa: TC001 - FastAPI reads the annotations
 from adomnia.api.replies import Pieces, encode_batch, encode_json, json_response
-from adomnia.api.requests import Visit, read_dataset, run_in_pool, services_of, visitor_of
+from adomnia.api.requests import Visit, read_dataset, services_of, visitor_of
 from adomnia.api.routes.questions import QuestionJob
 from adomnia.api.running.request_facts import choose_id
 from adomnia.errors import Refusal
@@ -35,9 +35,7 @@ async def create_share(dataset: str, asked: NewShare, request: Request) -> Respo
 
 async def end_share(dataset: str, share_id: str, request: Request) -> Response:
     """End one of one's own links; whoever has paid by it keeps the answer."""
-    del dataset  # links are of the server
-    access, name = services_of(request).access, visitor_of(request).name
-    await run_in_pool(request, lambda: access.end_share(share_id, name))
+    await read_dataset(request, dataset, lambda visit: visit.services.access.end_share(share_id, visit.visitor.name))
     return Response(status_code=204)
 
 

@@ -77,7 +77,8 @@ def density_of(shares: NoisyShares, bins: ColumnBins) -> Estimate:
         lower, upper = shares.bounds(confidence, cells)
         return lower / bins.widths, upper / bins.widths
 
-    return Estimate(shares.values / bins.widths, interval, "noisy share of a bin over its width")
+    most = float((1 / bins.widths).max())
+    return Estimate(shares.values / bins.widths, interval, "noisy share of a bin over its width", limits=(0.0, most))
 
 
 def _build(frame: Frame, arguments: Arguments) -> HistogramOfColumn:

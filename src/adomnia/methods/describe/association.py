@@ -147,7 +147,7 @@ class NoisyTable:
             lower, upper = self._found.between(confidence, cells)
             return np.array([min(lower, value)]), np.array([max(upper, value)])
 
-        return Estimate(np.array([value]), interval, "tables drawn again")
+        return Estimate(np.array([value]), interval, "tables drawn again", limits=(0.0, 1.0))
 
     def contingency(self) -> Estimate:
         """Pearson's contingency coefficient, which follows from V."""
@@ -161,7 +161,8 @@ class NoisyTable:
             lower, upper = strength.interval(confidence, cells)
             return change(lower), change(upper)
 
-        return Estimate(change(strength.values), interval, strength.method)
+        most = float(change(np.ones(())))
+        return Estimate(change(strength.values), interval, strength.method, limits=(0.0, most))
 
     def odds(self) -> Estimate:
         """The odds of the first column in the first row, over those in the second."""
@@ -191,7 +192,8 @@ class NoisyTable:
 
 def _positive(ratio: NoisyRatio) -> Estimate:
     """A quotient that has no upper limit."""
-    return Estimate(ratio.top / ratio.bottom, ratio.bounds, "quotient of products of noisy counts")
+    method = "quotient of products of noisy counts"
+    return Estimate(ratio.top / ratio.bottom, ratio.bounds, method, limits=ratio.limits)
 
 
 def _build(frame: Frame, arguments: Arguments) -> Association:

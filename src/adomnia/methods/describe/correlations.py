@@ -50,7 +50,7 @@ class Correlations(PairMatrix):
         pairs = zip(combinations(self.columns, 2), measured, strict=True)
         found = [PairSums(*pair, self._degree, sums, self.population).correlation() for pair, sums in pairs]
         one = np.ones(1)
-        itself = Estimate(one, lambda *_: (one, one), "always 1")
+        itself = Estimate(one, lambda *_: (one, one), "always 1", limits=(1.0, 1.0))
         return self.fill([itself] * len(self.columns), found)
 
 

@@ -98,7 +98,7 @@ class Curve:
             upper = np.minimum.accumulate(np.clip(raw + half, 0.0, 1.0)[::-1])[::-1]
             return np.minimum(lower, values), np.maximum(upper, values)
 
-        return Estimate(values, interval, "noisy counts added up")
+        return Estimate(values, interval, "noisy counts added up", limits=(0.0, 1.0))
 
     def _farthest(self) -> Floats:
         """How far curves that are drawn again lie from the one that they are drawn from."""

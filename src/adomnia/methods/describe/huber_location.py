@@ -133,7 +133,8 @@ class HuberLocation(Robust):
             ends = centre + reach * (lower - missed), centre + reach * (upper + missed)
             return np.clip(ends[0], *limits), np.clip(ends[1], *limits)
 
-        return Estimate(np.clip(centre + reach * found.values, *limits), interval, "Newton's steps on noisy sums")
+        values = np.clip(centre + reach * found.values, *limits)
+        return Estimate(values, interval, "Newton's steps on noisy sums", limits=limits)
 
     def _describe(self, window: Window) -> Note:
         return _RELEASED(scale=float(window.reach / self.k), reach=float(window.reach))

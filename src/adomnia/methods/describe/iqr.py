@@ -47,7 +47,7 @@ def estimate_difference(first: CutQuantile, third: CutQuantile) -> Estimate:
         ends = np.clip([found - less, found + more], 0.0, widest)
         return ends[:1], ends[1:]
 
-    return Estimate(np.array([max(found, 0.0)]), interval, "difference of noisy quartiles")
+    return Estimate(np.array([max(found, 0.0)]), interval, "difference of noisy quartiles", limits=(0.0, widest))
 
 
 def add_sides(one: float, two: float, correlation: float) -> float:

@@ -80,7 +80,8 @@ class Mad(Robust):
             ends = constant * np.clip([found.value - less, found.value + more], 0.0, widest)
             return ends[:1], ends[1:]
 
-        return Estimate(np.array([constant * found.value]), interval, "noisy median of distances from a noisy median")
+        method, limits = "noisy median of distances from a noisy median", (0.0, constant * widest)
+        return Estimate(np.array([constant * found.value]), interval, method, limits=limits)
 
 
 def _slope(found: CutQuantile, sides: Floats) -> tuple[float, float]:

@@ -1,6 +1,6 @@
 """The most frequent values of a column."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
@@ -93,7 +93,7 @@ def _after_choice(estimate: Estimate, candidates: int) -> Estimate:
     def interval(confidence: float, cells: int) -> Bounds:
         return estimate.interval(confidence, cells * candidates)
 
-    return Estimate(estimate.values, interval, estimate.method, estimate.whole)
+    return replace(estimate, interval=interval)
 
 
 def _build(frame: Frame, arguments: Arguments) -> Modes:

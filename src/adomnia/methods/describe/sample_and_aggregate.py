@@ -95,7 +95,7 @@ class BlockAverage(SingleRound):
             reach = far * (_widen_by_student(self.blocks, alpha) if self.population else 1.0) + rounding
             return np.clip([average - reach], limits[0], value), np.clip([average + reach], value, limits[1])
 
-        return Estimate(np.array([value]), interval, "noisy sum over blocks / number of blocks")
+        return Estimate(np.array([value]), interval, "noisy sum over blocks / number of blocks", limits=limits)
 
 
 def _widen_by_student(blocks: int, alpha: float) -> float:

@@ -43,7 +43,7 @@ class TrimmedMean(Robust):
             return np.clip(below, *limits), np.clip(above, *limits)
 
         values = np.clip((mean.values - ends) / kept, *limits)
-        return self.tabulate(Estimate(values, interval, mean.method), clamped.note)
+        return self.tabulate(Estimate(values, interval, mean.method, limits=limits), clamped.note)
 
 
 def _build(frame: Frame, arguments: Arguments) -> TrimmedMean:

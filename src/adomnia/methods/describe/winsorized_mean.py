@@ -55,7 +55,7 @@ class WinsorizedMean(Robust):
             lower, upper = (missed + _add(np.array(side), together) for side in (less, more))
             return np.clip([centre - lower], *limits), np.clip([centre + upper], *limits)
 
-        return Estimate(np.clip([centre], *limits), interval, "noisy mean between noisy quantiles")
+        return Estimate(np.clip([centre], *limits), interval, "noisy mean between noisy quantiles", limits=limits)
 
 
 def _add(parts: Floats, correlations: Floats) -> float:

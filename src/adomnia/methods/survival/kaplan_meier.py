@@ -88,7 +88,7 @@ class KaplanMeier(SingleRound):
         return ResultTable(
             labels={"time": self.times.ends},
             estimates={
-                "survival": Estimate(drawn.values, drawn.bounds, "product of what intervals leave"),
+                "survival": Estimate(drawn.values, drawn.bounds, "product of what intervals leave", limits=(0.0, 1.0)),
                 "median": Estimate(drawn.median, drawn.median_bounds, "time when half survive"),
             },
             facts={

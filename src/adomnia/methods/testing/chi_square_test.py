@@ -61,6 +61,7 @@ class ChiSquareTest(SingleRound):
             interval,
             lambda: departures.statistic,
             lambda: departures.null_distribution.p_value(departures.statistic),
+            limits=(0.0, 1.0),
             notes=departures.notes,
         )
 

@@ -111,6 +111,7 @@ class CorrelationTest(SingleRound):
             interval,
             lambda: observed,
             lambda: null_distribution().p_value(observed, as_alternative(self.alternative)),
+            limits=(-1.0, 1.0),
             notes=(_NOT_ESTIMABLE,) if found.lost else (),
         )
 

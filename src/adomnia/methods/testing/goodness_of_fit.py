@@ -58,6 +58,7 @@ class GoodnessOfFit(SingleRound):
             departures.interval,
             lambda: departures.statistic,
             lambda: departures.null_distribution.p_value(departures.statistic),
+            limits=(0.0, most),
             notes=departures.notes,
         )
 

@@ -105,6 +105,7 @@ class KruskalWallis(SeveralRounds):
             interval,
             lambda: observed,
             lambda: null_distribution().p_value(observed),
+            limits=(0.0, 1.0),
             notes=(*(() if rows.exact else (TIED,)), *((_LOST,) if found.lost.any() else ())),
         )
 

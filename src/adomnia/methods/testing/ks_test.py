@@ -214,6 +214,7 @@ def _compare(
         interval,
         lambda: float(distance),
         lambda: null_distribution().p_value(float(distance)),
+        limits=(0.0, 1.0),
         notes=(*(() if rows.exact else (_BINNED,)), *((LOST,) if histograms.lost else ())),
     )
 

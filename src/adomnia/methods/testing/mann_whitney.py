@@ -140,6 +140,7 @@ def _compare(rows: CutRows, asked: MannWhitney | MannWhitneyByRank) -> ResultTab
         interval,
         lambda: larger - 0.5,
         lambda: null_distribution().p_value(larger - 0.5, as_alternative(asked.alternative)),
+        limits=(0.0, 1.0),
         notes=(*(() if rows.exact else (TIED,)), *((LOST,) if histograms.lost else ())),
     )
 

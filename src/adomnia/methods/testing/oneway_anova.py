@@ -73,6 +73,7 @@ class OnewayAnova(SingleRound):
             interval,
             lambda: observed,
             lambda: null_distribution().p_value(observed),
+            limits=groups.limits,
         )
 
 

@@ -73,6 +73,7 @@ class OneProportion(SingleRound):
             lambda confidence, cells: counts.interval(_simulate(counts, measured[0]).distance(confidence, cells)),
             lambda: float(counts.studentize(null)),
             lambda: _most_powerful(counts, measured[0], null, as_alternative(self.alternative)),
+            limits=(0.0, 1.0),
             notes=(_MOST_POWERFUL,),
         )
 
@@ -132,6 +133,7 @@ class TwoProportions(SingleRound):
             interval,
             lambda: observed,
             lambda: null_distribution().p_value(observed, as_alternative(self.alternative)),
+            limits=(-1.0, 1.0),
         )
 
 

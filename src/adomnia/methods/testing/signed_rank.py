@@ -131,6 +131,7 @@ class SignedRank(SeveralRounds):
             interval,
             lambda: observed,
             lambda: null_distribution().p_value(observed, as_alternative(self.alternative)),
+            limits=(-1.0, 1.0),
             notes=(_ZEROS, *(() if rows.exact else (TIED,)), *((_LOST,) if lost else ())),
         )
 

@@ -79,6 +79,7 @@ class OneMean(SingleRound):
             free.intervals,
             lambda: observed,
             lambda: null_distribution().p_value(observed, as_alternative(self.alternative)),
+            limits=free.limits,
             notes=(HIDDEN_SPREAD,) * free.found.lost,
         )
 
@@ -128,13 +129,14 @@ class TwoMeans(SingleRound):
             ends = np.clip([difference - reach, difference + reach], -2 * half, 2 * half)
             return np.array([ends[0], *lower]), np.array([ends[1], *upper])
 
-        first, second = self.group.levels
+        (first, second), (low, high) = self.group.levels, groups.limits
         return tabulate_test(
             [f"{first} - {second}", f"mean of {first}", f"mean of {second}"],
             np.array([difference, *groups.values]),
             interval,
             lambda: observed,
             lambda: null_distribution().p_value(observed, as_alternative(self.alternative)),
+            limits=(min(low, -2 * half), max(high, 2 * half)),
             notes=(HIDDEN_SPREAD,) * groups.found.lost,
         )
 

@@ -3,14 +3,17 @@
 import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 from sqlglot import exp
+from sqlglot.tokenizer_core import Token, TokenType
 
 from adomnia.errors import Refusal
 from adomnia.methods.contract import Method, Parameter
 from adomnia.methods.registry import METHODS
 from adomnia.sql.methods.frames import BEYOND, Given, read_factor, read_number
+from adomnia.sql.reading.parse import split_tokens
 from adomnia.sql.reading.refusals import position_of, refusal, refusal_of_name, render_node, shorten
 from adomnia.sql.values.scalars import read_expression
 from adomnia.sql.values.scope import strip_brackets
@@ -19,7 +22,7 @@ MOST_LISTED = 100  # columns or numbers in one argument
 _NUMBER = re.compile(r"[0-9]{1,30}(\.[0-9]{0,30})?([eE][+-]?[0-9]{1,2})?|\.[0-9]{1,30}([eE][+-]?[0-9]{1,2})?", re.ASCII)
 
 _NOW = {each.formerly: each.name for method in METHODS.values() for each in method.parameters if each.formerly}
-_BEFORE = re.compile(rf"\b(?:{'|'.join(_NOW)})(?=\s*=>)", re.IGNORECASE)
+_BEFORE = re.compile(rf"\b(?:{'|'.join(_NOW)})\b", re.IGNORECASE)
 
 
 def read_arguments(call: exp.Func, method: Method, given: Given) -> dict[str, Any]:
@@ -56,11 +59,18 @@ def find_arguments(call: exp.Func, method: Method) -> dict[str, exp.Expr]:
 
 
 def name_as_now(text: str) -> str:
-    """A question that was paid for under names which arguments had before, with those of now.
+    """A question that was paid for under names which arguments had before, with those of now."""
+    if _BEFORE.search(text) is None:
+        return text
+    tokens = split_tokens(text)
+    former = [one for one, other in pairwise(tokens) if other.token_type is TokenType.FARROW and _is_former(one)]
+    for token in reversed(former):
+        text = f"{text[: token.start]}{_NOW[token.text.lower()]}{text[token.end + 1 :]}"
+    return text
 
-    It may change what stands in quotes, too: whoever asks with it compares what it means with what was paid for.
-    """
-    return _BEFORE.sub(lambda found: _NOW[found[0].lower()], text)
+
+def _is_former(token: Token) -> bool:
+    return token.token_type in {TokenType.VAR, TokenType.IDENTIFIER} and token.text.lower() in _NOW
 
 
 def read_argument(node: exp.Expr, parameter: Parameter, given: Given) -> Any:  # noqa: ANN401 - by its kind

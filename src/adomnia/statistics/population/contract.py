@@ -71,4 +71,4 @@ def scale_mean(sums: BernsteinSums, bounds: Callable[[float, int], Bounds], meth
         lower, upper = bounds(confidence, cells)
         return number(np.minimum(lower, shares), -rounding), number(np.maximum(upper, shares), rounding)
 
-    return Estimate(number(shares), interval, method, about="population")
+    return Estimate(number(shares), interval, method, limits=limits, about="population")

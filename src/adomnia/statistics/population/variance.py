@@ -69,7 +69,8 @@ class PopulationVariance(PopulationStatistic):
 
         method = "variance of a sample, from noisy sums of powers"
         told = f"root of the {method}" if rooted else method
-        return Estimate(number(quotient.values), interval, told, about="population")
+        least, most = map(float, number(np.array(quotient.limits)))
+        return Estimate(number(quotient.values), interval, told, limits=(least, most), about="population")
 
 
 def _with_rounding(sums: BernsteinSums) -> Noisy:

@@ -164,4 +164,5 @@ def _spread(shares: NoisyShares, widths: Floats, sizes: tuple[int, ...], competi
         lower, upper = shares.bounds(confidence ** (1 / competing / tables), len(sizes))
         return over_cells(lower), over_cells(upper)
 
-    return Estimate(over_cells(shares.values), band, "noisy histogram with bins by what was released")
+    method, most = "noisy histogram with bins by what was released", float(over_cells(np.ones(len(sizes))).max())
+    return Estimate(over_cells(shares.values), band, method, limits=(0.0, most))

@@ -133,7 +133,9 @@ class ColumnSums:
             ends = self.scale * np.sqrt(lower) - self.rounding, self.scale * np.sqrt(upper) + self.rounding
             return np.maximum(ends[0], 0.0), np.minimum(ends[1], self.scale / 2)
 
-        return Estimate(self.scale * np.sqrt(found.values), interval, "root of the noisy variance")
+        return Estimate(
+            self.scale * np.sqrt(found.values), interval, "root of the noisy variance", limits=(0.0, self.scale / 2)
+        )
 
     @property
     def scale(self) -> float:

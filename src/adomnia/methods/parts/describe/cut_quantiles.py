@@ -194,7 +194,9 @@ def estimate_quantiles(found: Sequence[CutQuantile]) -> Estimate:
         return ends[:, 0], ends[:, 1]
 
     whole = all(is_whole(each.cutting.value, each.cutting.domain) for each in found)
-    return Estimate(np.array([each.value for each in found]), interval, METHOD, whole)
+    domain = found[0].cutting.domain
+    limits = float(domain.lower), float(domain.upper)
+    return Estimate(np.array([each.value for each in found]), interval, METHOD, whole, limits=limits)
 
 
 @dataclass(frozen=True)

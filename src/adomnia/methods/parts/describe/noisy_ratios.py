@@ -61,7 +61,7 @@ class NoisyRatio:
             lower, upper = self.bounds(confidence, cells)
             return number(lower, -rounding), number(upper, rounding)
 
-        return Estimate(np.atleast_1d(number(self.values)), interval, method)
+        return Estimate(np.atleast_1d(number(self.values)), interval, method, limits=(low, high))
 
 
 def less_one(rows: float) -> float:

@@ -187,7 +187,8 @@ class SmoothedMeans:
             low, high = (lower + width * end for end in self.bounds(confidence, cells))
             return np.where(self.clear, low, -np.inf), np.where(self.clear, high, np.inf)
 
-        return Estimate(np.where(self.clear, lower + width * self.shares, np.nan), interval, METHOD)
+        values = np.where(self.clear, lower + width * self.shares, np.nan)
+        return Estimate(values, interval, METHOD, limits=(lower, lower + width))
 
     def notes(self, name: str) -> tuple[Note, ...]:
         """That there are gaps, if there are."""

@@ -36,6 +36,12 @@ class GroupMeans:
         """How z stands for values."""
         return Scale.of(self.column)
 
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Between which values the means are."""
+        low, high = self.scale.to_values(np.array([-1.0, 1.0])).tolist()
+        return low, high
+
     @cached_property
     def found(self) -> GroupMoments:
         """What was measured."""

@@ -192,6 +192,7 @@ class RankCorrelation(SeveralRounds):
             interval,
             lambda: observed,
             lambda: null_distribution().p_value(observed, as_alternative(self.alternative)),
+            limits=(-1.0, 1.0),
             notes=(*(() if rows.exact else (TIED,)), *((_LOST,) if lost else ())),
         )
 

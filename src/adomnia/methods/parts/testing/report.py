@@ -68,9 +68,13 @@ def tabulate_test(  # noqa: PLR0913 - the columns of a table
     statistic: Callable[[], float],
     p_value: Callable[[], float],
     *,
+    limits: tuple[float, float] | None = None,
     notes: tuple[Note, ...] = (),
 ) -> ResultTable:
-    """One row of the test, then rows of whatever else was estimated, which is not tested."""
+    """One row of the test, then rows of whatever else was estimated, which is not tested.
+
+    `limits`: what any of them can be.
+    """
     others, held = (None,) * (len(terms) - 1), np.asarray(values, dtype=np.float64)
 
     def first(fact: Callable[[], float]) -> Callable[[], Sequence[Fact]]:
@@ -78,7 +82,7 @@ def tabulate_test(  # noqa: PLR0913 - the columns of a table
 
     return ResultTable(
         labels={"term": tuple(terms)},
-        estimates={"estimate": Estimate(held, lambda *asked: _hold(held, interval(*asked)), _METHOD)},
+        estimates={"estimate": Estimate(held, lambda *asked: _hold(held, interval(*asked)), _METHOD, limits=limits)},
         notes=(ABOUT_POPULATION, *notes, SIMULATED, NOISY_ROWS),
         figure={"kind": "points", "x": "term", "y": "estimate"},
         facts={"statistic": first(statistic), "p_value": first(p_value)},
