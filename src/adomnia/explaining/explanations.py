@@ -116,8 +116,8 @@ def _error_nodes(expected: Expected, rows: int) -> Iterator[Node]:
 def _total_nodes(name: str, lines: Sequence[Expected]) -> Iterator[Node]:
     """How far an output is off in the rows of coarser groupings, which are sums."""
     for line in lines:
-        if line.name.startswith(f"{name} of "):
-            yield Node(f"error {line.name.removeprefix(name).lstrip()} as one: {error_in_words(line)}")
+        if line.output == name and line.groups > 1:
+            yield Node(f"error of {line.groups:,} groups as one: {error_in_words(line)}")
 
 
 def _total_in_words(quoted: Quote | None) -> str:

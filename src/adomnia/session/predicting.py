@@ -22,7 +22,7 @@ def predict_rows(
     rows: Iterable[Mapping[str, Any]] | pa.Table | pd.DataFrame | pl.DataFrame,
     confidence: float,
 ) -> list[dict[str, Any]]:
-    """The rows, each with what is predicted there and the ends of its interval; None where there is no reply."""
+    """The rows, each with what is predicted there and the ends of its interval; None where it is not estimable."""
     if not model:
         fix = "ask for a model such as lm, of all people: with by => there is one for each group"
         raise Refusal("predict()", "needs the answer of a model", fix, code="no_model")

@@ -62,7 +62,7 @@ def test_axes_have_short_numbers(number, shown):
 
 def test_facts_have_four_digits_and_keys_are_as_they_are():
     assert [show_fact(each) for each in (8703.2, 0.123456, 15_512.7, inf, 3, "a")] == [
-        *("8,703", "0.1235", "15,513", "no reply", "3", "a"),
+        *("8,703", "0.1235", "15,513", "not estimable", "3", "a"),
     ]
     assert [show_fact(each, floor=1e-4) for each in (1e-4, 0.00012, 0.03)] == ["< 0.0001", "0.00012", "0.03"]
     keys = (2022, 25_000.0, 0.5, True, date(2024, 1, 31), datetime(2024, 1, 31, 12, 30), "a\x1b[31m")  # noqa: DTZ001

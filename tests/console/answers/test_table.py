@@ -70,7 +70,7 @@ def test_counts_that_are_shown_stop_at_zero_and_what_was_released_is_kept():
 def test_a_word_stands_where_a_number_would_mislead():
     silent, none, value = shown((0, 250, 500), (nan, nan, nan), (1, 2, 3), limits=(0.0, 500.0))
     assert (silent.text, silent.word, silent.interval) == ("", "says nothing", "")
-    assert (none.text, none.word) == ("", "no reply")
+    assert (none.text, none.word) == ("", "not estimable")
     assert silent.bar.void
     assert none.bar.void
     assert (value.word, value.bar.void) == ("", False)
@@ -93,7 +93,7 @@ def test_dates_are_dates():
 def test_keys_without_a_value_are_named_and_facts_without_one_have_no_reply():
     assert show_public(key("city", None), None).word == "NULL"
     assert show_public(key("city", ""), "").word == "empty text"
-    assert show_public(key("p_value", None, fact=True), None).word == "no reply"
+    assert show_public(key("p_value", None, fact=True), None).word == "not estimable"
     fact = show_public(key("p_value", 0.123456, fact=True), 0.123456)
     assert (fact.text, fact.exact, fact.interval) == ("0.1235", "0.123456", "")
 

@@ -63,7 +63,7 @@ def show_fact(value: object, floor: float | None = None) -> str:
     if not isinstance(value, float):
         return show_key(value)
     if not isfinite(value):
-        return "no reply"
+        return "not estimable"
     if floor is not None and value <= floor:
         return show_below(floor)
     return f"{value:,.0f}" if 1e4 <= abs(value) < _LONGEST else f"{value:,.4g}"

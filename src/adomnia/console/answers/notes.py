@@ -60,7 +60,7 @@ def _tell_silent(table: AnswerTable) -> Iterator[Caveat]:
         says = "Too few people for this price: the interval is all that is possible, so no number is shown."
         yield Caveat(_name(table), says)
     if table.unanswered:
-        yield Caveat("No reply.", "Where that stands, what was measured is too noisy for any number.")
+        yield Caveat("Not estimable.", "There, what was measured is too noisy for any number.")
 
 
 def _name(table: AnswerTable) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from adomnia.session.answer import Answer
 
 _NAMED = 4  # rows that say nothing
-SAYS_NOTHING, NO_REPLY, NOT_BOUGHT = "says nothing", "no reply", "not bought"
+SAYS_NOTHING, NOT_ESTIMABLE, NOT_BOUGHT = "says nothing", "not estimable", "not bought"
 _MISSING, _EMPTY = "NULL", "empty text"
 
 
@@ -51,7 +51,7 @@ def show_measured(column: MeasuredColumn, place: int) -> Cell:
     value, lower, upper = (float(each[place]) for each in (column.shown, column.shown_lower, column.upper))
     void = None if column.scale is None else VOID
     if isnan(value):
-        return Cell(word=NO_REPLY, bar=void)
+        return Cell(word=NOT_ESTIMABLE, bar=void)
     if column.alone:
         return Cell(_day(value) if column.dates else f"{value:,.7g}", show_all(value), NOT_BOUGHT)
     exact = _say_exact(column, place)
@@ -69,7 +69,7 @@ def show_measured(column: MeasuredColumn, place: int) -> Cell:
 def show_public(column: KeyColumn, value: object) -> Cell:
     """A key, or a fact that follows from what was measured."""
     if value is None:
-        return Cell(word=NO_REPLY if column.fact else _MISSING)
+        return Cell(word=NOT_ESTIMABLE if column.fact else _MISSING)
     if value == "":
         return Cell(word=_EMPTY)
     if column.fact:
@@ -160,7 +160,7 @@ class AnswerTable:
     """Some rows of an answer, of how many.
 
     In `silences` of them something says nothing; `silent` are the keys of the first ones. `unanswered`: somewhere there
-    is no reply.
+    is not estimable.
     """
 
     heads: tuple[ColumnHead, ...]

@@ -46,7 +46,7 @@ export class Column {
   read(row) {
     const value = this.values[row];
     if (!this.measured) return this.#readPublic(value);
-    if (value === null) return { word: "no reply", text: "", interval: "" };
+    if (value === null) return { word: "not estimable", text: "", interval: "" };
     if (this.alone) return { text: this.#plain(value), interval: "not bought" };
     const [lower, upper] = [this.lower[row], this.upper[row]];
     if (this.#saysNothing(lower, upper)) return { word: "says nothing", text: "", interval: "" };
@@ -55,7 +55,7 @@ export class Column {
   }
 
   #readPublic(value) {
-    if (value === null) return { word: this.noisy ? "no reply" : "NULL" };
+    if (value === null) return { word: this.noisy ? "not estimable" : "NULL" };
     return value === "" ? { word: "empty text" } : { text: this.#plain(value) };
   }
 
