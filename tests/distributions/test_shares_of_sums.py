@@ -7,10 +7,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from adomnia.distributions.ratios import share_bounds
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.noise import discrete_laplace
 from adomnia.statistics.contract import Measured
-from adomnia.statistics.shares import share_bounds
 from kit.bits import SeededBits
 from kit.spreads import at_most
 
