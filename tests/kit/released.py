@@ -7,7 +7,7 @@ from datetime import date
 import numpy as np
 import pyarrow as pa
 
-from adomnia.messages.notes import Note, note_record
+from adomnia.messages.texts import Note, note_record
 from adomnia.methods.synthesis.residuals import NoisyMarginal, Residuals
 from adomnia.releases.facts import ReleaseFacts
 from adomnia.releases.model import Release

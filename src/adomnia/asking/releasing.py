@@ -22,7 +22,7 @@ from adomnia.curator.paying import PaymentRequest, prove
 from adomnia.engines.contract import silent
 from adomnia.errors import AdomniaError, Failure, Refusal
 from adomnia.explaining.balances import warn_account
-from adomnia.messages.notes import NoteTemplate, define_note
+from adomnia.messages.texts import NoteTemplate, define_note
 from adomnia.plans.plan import canonical
 from adomnia.pricing.bills import format_cost
 from adomnia.pricing.parts import cost

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from adomnia.explaining.reasons import reason_tree
 from adomnia.explaining.tree import Node
-from adomnia.messages.notes import Note
+from adomnia.messages.texts import Note
 from adomnia.plans.descriptions import describe_key, describe_set, describe_term
 from adomnia.plans.formulas import Term, statistics_of
 from adomnia.plans.plan import Plan

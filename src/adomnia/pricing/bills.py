@@ -9,7 +9,7 @@ from adomnia.mechanisms.halving import Halving
 from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.mechanisms.smooth import SmoothNoise
 from adomnia.mechanisms.threshold import KeyPrice
-from adomnia.messages.notes import Note
+from adomnia.messages.texts import Note
 from adomnia.methods.simulation import SUPPOSED_ROWS
 from adomnia.plans.columns import Cap
 from adomnia.pricing.notes import hides_rows

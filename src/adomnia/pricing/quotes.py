@@ -11,9 +11,8 @@ import numpy as np
 
 from adomnia.errors import Refusal
 from adomnia.mechanisms.quantiles import MOST_VALUES, TooManyValuesError
-from adomnia.messages.notes import Note
 from adomnia.messages.references import Option
-from adomnia.messages.texts import Message
+from adomnia.messages.texts import Message, Note
 from adomnia.methods.simulation import SUPPOSED_ROWS, simulate_less
 from adomnia.noise.discrete import NotDrawableError
 from adomnia.plans.descriptions import date_range, describe_query, describe_term

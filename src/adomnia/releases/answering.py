@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from adomnia.errors import Refusal
-from adomnia.messages.notes import Note, NoteTemplate
+from adomnia.messages.texts import Note, NoteTemplate
 from adomnia.plans.columns import DraftAnswer, build_columns, finish
 from adomnia.plans.descriptions import describe
 from adomnia.plans.public_columns import PublicRows, read_public_columns

@@ -24,7 +24,7 @@ from adomnia.catalog.model import is_name
 from adomnia.errors import Refusal, Unavailable
 from adomnia.json_text import read_json
 from adomnia.ledger.failpoints import failpoint
-from adomnia.messages.notes import note_of, note_record
+from adomnia.messages.texts import note_of, note_record
 from adomnia.releases.arrays import Packer, Unpacker
 from adomnia.releases.facts import ReleaseFacts
 from adomnia.releases.model import Release

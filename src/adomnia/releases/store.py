@@ -13,7 +13,7 @@ import numpy as np
 
 from adomnia.catalog.model import is_name
 from adomnia.errors import Refusal
-from adomnia.messages.notes import note_of
+from adomnia.messages.texts import note_of
 from adomnia.releases.arrays import Unpacker
 from adomnia.releases.facts import ReleaseFacts
 from adomnia.releases.folder import SUMMARY, read_folder, read_summary, write_folder
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from adomnia.engines.contract import Progress
-    from adomnia.messages.notes import Note
+    from adomnia.messages.texts import Note
     from adomnia.releases.model import Release
     from adomnia.statistics.products import Attribute
 
