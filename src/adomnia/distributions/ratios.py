@@ -68,23 +68,23 @@ def measure_width(
 
 
 def hold_within(lower: Floats, upper: Floats, values: Floats, limits: tuple[float, float], width: Floats) -> Bounds:
-    """Ends that hold the values too, cut at the limits, with a quarter of the usual width on this side of both.
+    """Ends that hold the values too, cut at the limits, with a tenth of the usual width on this side of both.
 
     An interval lies beyond the limits less often than it may be wrong, so whatever is shown then is right. The limit
-    alone would look as if the exact value were known. The quarter grows with the confidence, as the ends do; it is at
-    most an eighth of what is possible, or few rows would tell less than they do.
+    alone would look as if the exact value were known. The tenth grows with the confidence, as the ends do; it is at
+    most a fiftieth of what is possible, or few rows would tell less than they do.
 
     >>> [float(end) for end in hold_within(np.array(-9.0), np.array(-5.0), np.array(0.0), (0.0, 100.0), np.array(4.0))]
-    [0.0, 1.0]
+    [0.0, 0.4]
     """
     least, most = limits
-    room = np.minimum(width / 4, (most - least) / 8)
+    room = np.minimum(width / 10, (most - least) / 50)
     low, high = np.minimum(lower, most - room), np.maximum(upper, least + room)
     return np.maximum(np.minimum(low, values), least), np.minimum(np.maximum(high, values), most)
 
 
 def share_bounds(part: NoisyIntegers, rest: NoisyIntegers, confidence: float, cells: int) -> Bounds:
-    """Bounds of part / (part + rest) in each cell, between 0 and 1, with a quarter of their width on this side.
+    """Bounds of part / (part + rest) in each cell, between 0 and 1, with a tenth of their width on this side.
 
     Up to one half it is r / (1 + r) with r = part / rest between 0 and 1, and from there on 1 / (1 + r) with r =
     rest / part: docs/proofs/ratios.md, claim 11.
