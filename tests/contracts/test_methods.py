@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -30,6 +30,7 @@ from adomnia.messages.texts import TEMPLATES, note_of, note_record
 from adomnia.methods.contract import INFERENCE
 from adomnia.methods.registry import METHODS
 from adomnia.methods.signatures import method_record
+from adomnia.plans.columns import ValueColumn
 from adomnia.plans.views import read_column
 from adomnia.pricing.parts import amount, bill, split_price
 from adomnia.pricing.payment import needs_delta, with_delta
@@ -433,3 +434,26 @@ def test_an_answer_about_bounds_that_are_refused_now_is_given_again_by_its_id(wi
     with pytest.raises(Refusal, match="has a bound beyond"):
         session.sql(f"{text} LIMIT 1000", epsilon=1)  # whose plan was not remembered
     assert session.answer(stored.receipt.request_id).records() == stored.records()
+
+
+UNITS_OF_THEIR_OWN = {"association", "mcnemar", "t_test", "summary", "covariances"}  # whose rows are of several units
+
+
+@every_method
+def test_no_number_is_shown_whose_interval_is_all_that_is_possible(name, with_bounds):
+    """Where nothing is known an interval is the same at every price."""
+    session, price = with_bounds("0", "50000"), {"confidence": 0.9, "allow_uninformative": True}
+    if needs_delta(lower(METHODS[name].example, session.catalog())) or name in UNITS_OF_THEIR_OWN:
+        pytest.skip("private but for a delta, or of several units")
+    with suppress(Refusal):  # of noise that is too large to be drawn
+        one, other = (session.sql(METHODS[name].example, epsilon=each, **price) for each in (1e-6, 2.5e-6))
+        check_missing(one, other)
+
+
+def check_missing(one, other):
+    for column in one.columns:
+        if not isinstance(column, ValueColumn) or column.estimate.about is None or len(one) != len(other):
+            continue
+        ends = [answer.interval(column.name) for answer in (one, other)]
+        for value, here, there in zip(one[column.name], *ends, strict=True):
+            assert value is None or here != there or here[0] == here[1]

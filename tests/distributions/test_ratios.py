@@ -128,6 +128,19 @@ def test_a_mechanism_that_adds_no_noise_has_no_place_here():
     assert not hasattr(Exponential, "interval")
 
 
+@pytest.mark.parametrize("noise", [DiscreteGaussian(Fraction(10**4)), DiscreteLaplace(Fraction(70))], ids=str)
+def test_more_confidence_is_never_a_narrower_interval_however_little_is_divided_by(noise):
+    """Also where the divisor is hardly larger than its noise, and the end of an interval is found from far away."""
+    s, n = (grid.ravel() for grid in np.meshgrid(np.arange(-300, 801, 25), np.arange(-300, 801, 25), indexing="ij"))
+    before = np.full(s.shape, np.inf), np.full(s.shape, -np.inf)
+    for confidence in (0.5, 0.8, 0.9, 0.95, 0.99, 0.999):
+        lower, upper = ratio_bounds(Measured(s, noise), Measured(n, noise), (-1, 1), confidence, 1)
+        fits = before[0] <= before[1]
+        assert (lower <= before[0] + 0.01)[fits].all()  # the ratios of a table are about so far apart
+        assert (upper >= before[1] - 0.01)[fits].all()
+        before = lower, upper
+
+
 # ---------------------------------------------------------------------------------------- ratios without known bounds
 
 

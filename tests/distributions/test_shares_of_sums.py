@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from adomnia.distributions.ratios import share_bounds
+from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.noise import discrete_laplace
 from adomnia.statistics.contract import Measured
@@ -54,3 +55,17 @@ def test_where_no_share_fits_the_interval_is_beside_the_nearest_one_and_never_as
     assert (lower[0], upper[1]) == (0.0, 1.0)
     assert upper[0] == pytest.approx(1 - lower[1])
     assert 0.05 * width < upper[0] < width
+
+
+@pytest.mark.parametrize("noise", [NOISE, DiscreteGaussian(Fraction(10**4))], ids=str)
+def test_more_confidence_is_never_a_narrower_interval(noise):
+    """Also where both sums together are below zero, and a share fits that is far from the nearest one."""
+    spread = int(float(noise.cumulants.variance) ** 0.5)
+    steps = np.arange(-12, 33) * spread // 4
+    part, rest = (Measured(grid.ravel(), noise) for grid in np.meshgrid(steps, steps))
+    before = np.full(part.values.shape, np.inf), np.full(part.values.shape, -np.inf)
+    for confidence in (0.5, 0.8, 0.9, 0.95, 0.99, 0.999):
+        lower, upper = share_bounds(part, rest, confidence, 1)
+        assert (lower <= before[0] + 0.01).all()
+        assert (upper >= before[1] - 0.01).all()
+        before = lower, upper

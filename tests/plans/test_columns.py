@@ -41,6 +41,12 @@ def test_a_column_cannot_be_changed(alice):
         ("MEDIAN(age)", (0.0, 120.0)),
         ("SUM(score)", None),  # its values may be negative
         ("COUNT(*) - 5", None),
+        ("CORR(age, salary)", (-1.0, 1.0)),
+        ("COVAR_POP(age, salary)", (-30.0 * 500_000, 30.0 * 500_000)),
+        ("ROUND(AVG(age) / 7, 1)", (0.0, 17.1)),
+        ("100 - AVG(age)", (-20.0, 100.0)),
+        ("ROUND(100 * COUNT(*) / SUM(COUNT(*)) OVER (), 1)", (0.0, 100.0)),
+        ("AVG(age) - SUM(score)", None),
         ("COUNT(*) FILTER (WHERE age > 30) - COUNT(*) FILTER (WHERE age < 20)", None),
         ("SUM(COUNT(*) FILTER (WHERE age > 30) - COUNT(*) FILTER (WHERE age < 20)) OVER ()", None),
         ("SUM(COUNT(*)) OVER ()", (0.0, inf)),
@@ -52,6 +58,48 @@ def test_what_a_column_can_be_is_known_also_of_some_of_its_cells(alice, output, 
     ).columns[1]
     assert column.estimate.possible == possible
     assert column.only((0, 2)).estimate.possible == possible
+
+
+@pytest.mark.parametrize(
+    ("output", "possible"),
+    [
+        ("AVG(age)", (0.0, 120.0)),
+        ("AVG(CASE WHEN member THEN 1 ELSE 0 END)", (0.0, 1.0)),
+        ("VAR_POP(age)", (0.0, 3600.0)),
+    ],
+)
+def test_what_a_population_can_be_is_known_too(alice, output, possible):
+    text = f"SELECT {output} AS x FROM people"
+    answer = alice.sql(text, epsilon=1e-6, inference="population", allow_uninformative=True)
+    assert answer.columns[0].estimate.possible == pytest.approx(possible, rel=1e-5)
+    assert answer["x"] == [None]
+
+
+def between(lower, upper, possible):
+    """A column of one number with such an interval."""
+    ends = np.array([lower]), np.array([upper])
+    return ValueColumn("x", Estimate(np.clip(5.0, *ends), lambda *_: ends, "m", limits=possible))
+
+
+@pytest.mark.parametrize(
+    ("possible", "ends", "silent"),
+    [
+        ((0.0, 1.0), (0.0, 1.0), True),
+        ((0.0, 1.0), (0.0, 0.99), False),
+        ((0.1, 0.7), (0.1 + 1e-16, 0.7), True),  # as doubles are rounded
+        ((2.0**53, 2.0**53 + 1000), (2.0**53, 2.0**53 + 1000), True),  # beside which a thousand is little
+        ((2.5, 2.5), (2.5, 2.5), False),  # the only number that is possible is known
+        ((2.5, 2.5 + 4e-16), (2.5, 2.5 + 4e-16), False),
+        ((0.0, inf), (0.0, inf), True),
+        ((0.0, inf), (0.0, 1e300), False),
+        (None, (-inf, inf), True),
+        (None, (-1e300, inf), False),
+    ],
+)
+def test_a_number_is_missing_where_its_interval_is_all_that_is_possible(possible, ends, silent):
+    column, rows = between(*ends, possible), np.arange(1)
+    found = column.read(rows, column.bounds(rows, 0.95))
+    assert found.uninformative.tolist() == np.isnan(found.values).tolist() == [silent]
 
 
 def test_what_one_below_the_other_can_be_is_what_any_can_be():

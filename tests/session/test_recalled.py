@@ -66,3 +66,14 @@ def test_nobody_recalls_the_answers_of_others(curator):
     with pytest.raises(Refusal) as refused:
         curator.session("bob").recall(paid.receipt.request_id)
     assert refused.value.code == "unknown_answer"
+
+
+@pytest.mark.parametrize(
+    "text", [f"{COUNT} WHERE city <> 'law => 1'", f"{COUNT} -- law_parameters => 2\nWHERE age > 3"]
+)
+def test_a_text_that_only_speaks_of_a_former_name_is_recalled_as_it_was_asked(curator, text):
+    session = curator.session("alice")
+    paid = session.sql(text, epsilon=0.25)
+    recalled = session.recall(paid.receipt.request_id)
+    assert recalled.question.text == text
+    assert "epsilon 0.25" in str(session.explain_answer(paid.receipt.request_id).tree)

@@ -107,3 +107,14 @@ def test_bounds_off_the_grid_are_not_passed():
 def test_only_a_plain_total_is_averaged(query):
     with pytest.raises((TypeError, ValueError), match="a Total"):
         Mean(query)
+
+
+def test_bounds_that_are_no_multiples_of_the_step_are_what_is_possible():
+    """The first and the last number of the grid are inside of them, and so would an interval be that ended there."""
+    domain = Numbers(Fraction(3, 10), Fraction(109, 10), 1)
+    column = Column("x", Quantity(Fraction(3, 10), Fraction(109, 10)), domain)
+    mean = Mean(Query(Private("rows", 1, (column,)), (), Total(column, domain)))
+    found = answer([3, 500], [0, 100], mean, scales=(5, 1))
+    lower, upper = found.interval(0.95, 1)
+    assert (lower[0], upper[0]) == found.possible == (0.3, 10.9)
+    assert upper[1] == 10.9  # a mean of values that are all 10.9, which count as 10

@@ -107,6 +107,33 @@ def test_other_intervals_are_asked_for(bob):
     assert found.interval("n", simultaneous=True) != found.interval("n")
 
 
+def test_a_table_with_intervals_that_hold_all_groups_is_that_of_the_server(bob):
+    """Of one row that is shown, too: it is one of several groups."""
+    answer = bob.sql("SELECT sex, COUNT(*) AS n FROM people GROUP BY sex LIMIT 1", epsilon=2)
+
+    def intervals(name, confidence, simultaneous):
+        again = replace(answer, confidence=confidence)
+        return ends_of(told(answer_record(again, simultaneous=simultaneous)), name, len(answer))
+
+    assert sent(answer, intervals).to_arrow(simultaneous=True) == answer.to_arrow(simultaneous=True)
+    assert answer.to_arrow(simultaneous=True) != answer.to_arrow()
+
+
+def test_a_number_is_missing_where_the_interval_beside_it_is_all_that_is_possible(bob):
+    """One that holds all groups may be, where that of a group by itself is not."""
+    column = ValueColumn("x", Estimate(np.full(3, 0.4), _widen, "m", limits=(0.0, 1.0)))
+    answer = replace(bob.sql("SELECT COUNT(*) AS n FROM people", epsilon=2), columns=(column,), rows=np.arange(3))
+    told_of = {way: answer_record(answer, simultaneous=way)["columns"][0] for way in (False, True)}
+    assert told_of[False]["values"] == [0.4] * 3
+    assert (told_of[True]["values"], told_of[True]["missing"]) == ([None] * 3, ["uninformative"] * 3)
+    assert answer.to_arrow(simultaneous=True)["x"].null_count == 3
+    assert answer.to_arrow()["x"].null_count == 0
+
+
+def _widen(_confidence, cells):
+    return np.full(3, 0.2 if cells == 1 else 0.0), np.full(3, 0.7 if cells == 1 else 1.0)
+
+
 @pytest.mark.parametrize(
     "lie",
     [

@@ -27,6 +27,8 @@ def test_a_link_is_made_listed_and_ended(own_house):
     assert "code" not in listed[0]
     assert own_house.ask("bob", "GET", SHARES).json() == {"shares": []}
     assert own_house.ask("bob", "DELETE", f"{SHARES}/{link['id']}").status_code == 404
+    elsewhere = SHARES.replace("hospital", "elsewhere")
+    assert own_house.ask("alice", "DELETE", f"{elsewhere}/{link['id']}").status_code == 404
     assert own_house.ask("alice", "DELETE", f"{SHARES}/{link['id']}").status_code == 204
     assert own_house.ask("bob", "GET", f"{SHARED}/{link['code']}").status_code == 404
 
