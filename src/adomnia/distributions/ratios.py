@@ -189,7 +189,8 @@ class _Table:
             middle = (below + above) // 2
             reached = self._ratios[middle] * bottom + self._limits[middle] >= top
             below, above = np.where(reached, below, middle), np.where(reached, middle, above)
-        return np.maximum(np.where(above > 0, self._ratios[above - 1], 0.0), (top - self._limits[above]) / bottom)
+        before = np.where(above > 0, self._ratios[above - 1], 0.0)
+        return np.asarray(np.maximum(before, (top - self._limits[above]) / bottom))
 
 
 @lru_cache(maxsize=64)
