@@ -10,7 +10,7 @@ from adomnia.client.connection import Connection, check_address
 from adomnia.client.mock import open_remote_mock
 from adomnia.errors import Refusal
 from adomnia.explaining.methods import list_methods
-from adomnia.options import CONFIDENCE
+from adomnia.options import ASK, BATCH, CONFIDENCE, EXPLAIN, PRICE, RELEASE
 from adomnia.pricing.payment import check_confidence
 from adomnia.pricing.questions import Payment, Question, check_names
 from adomnia.releases.archive import unpack_archive
@@ -20,6 +20,7 @@ from adomnia.session.askable import AskableRelease, make_askable
 from adomnia.session.catalog_page import show_catalog
 from adomnia.session.contract import MOST_LISTED, Session, check_page
 from adomnia.session.derived import DerivedSession
+from adomnia.session.signatures import takes_options
 from adomnia.session.table import PrivateTable, open_table
 from adomnia.sql.reading.statements import is_explain
 from adomnia.wire.answers import AnswerReply, BatchReply, answer_of, ends_of
@@ -68,6 +69,7 @@ class RemoteSession(DerivedSession):
         self._connection, self.dataset, self.analyst = connection, dataset, analyst
         self.from_release = False
 
+    @takes_options(ASK)
     def sql(
         self,
         text: str,
@@ -87,6 +89,7 @@ class RemoteSession(DerivedSession):
         record = self._post("query", body | {"request_id": choose_request_id(request_id)})
         return self._read(AnswerReply, lambda told: self._answer(told, 0, body), record)
 
+    @takes_options(BATCH)
     def batch(
         self,
         questions: Iterable[Question | str],
@@ -106,6 +109,7 @@ class RemoteSession(DerivedSession):
             record,
         )
 
+    @takes_options(PRICE)
     def price(
         self,
         text: str | Iterable[Question | str],
@@ -121,10 +125,12 @@ class RemoteSession(DerivedSession):
             body = _batch_body(text, confidence, payment)
         return self._read(QuoteReply, quote_of, self._post("price", body | {"simultaneous": simultaneous}))
 
+    @takes_options(EXPLAIN)
     def explain(self, text: str, *, confidence: float = CONFIDENCE, **payment: Unpack[Payment]) -> Explanation:
         record = self._post("explain", _ask_body(Question(text, **payment), confidence))
         return self._read(ExplanationReply, explanation_of, record)
 
+    @takes_options(RELEASE)
     def release(
         self,
         name: str,

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, cast
 
 from adomnia.errors import Refusal
 from adomnia.messages.texts import write
+from adomnia.options import ASK
 from adomnia.pricing.questions import Payment
+from adomnia.session.signatures import takes_options
 from adomnia.sql.reading.refusals import shorten
 from adomnia.sql.reading.select_builder import bracket, require_column, require_name
 
@@ -46,52 +48,64 @@ class SqlOptions(Payment, total=False):
 class Aggregates:
     """Aggregates of rows, in all or for each value of keys `by`. All of them spend."""
 
+    @takes_options(ASK)
     def count(self, *, by: str | Iterable[str] = (), **options: Unpack[SqlOptions]) -> Answer:
         """How many rows, in all or for each value of the keys."""
         return self._ask({"count": "count"}, by, options)
 
+    @takes_options(ASK)
     def count_distinct(self, value: str, *, by: str | Iterable[str] = (), **options: Unpack[SqlOptions]) -> Answer:
         """How many different values there are; of the person's id, how many people."""
         return self._ask({"count_distinct": ("count_distinct", value)}, by, options)
 
+    @takes_options(ASK)
     def sum(self, value: str, *, by: str | Iterable[str] = (), **options: Unpack[SqlOptions]) -> Answer:
         """The sum of a number."""
         return self._ask({"sum": ("sum", value)}, by, options)
 
+    @takes_options(ASK)
     def mean(self, value: str, *, by: str | Iterable[str] = (), **options: Unpack[SqlOptions]) -> Answer:
         """The mean of a number."""
         return self._ask({"mean": ("mean", value)}, by, options)
 
+    @takes_options(ASK)
     def median(self, value: str, *, by: str | Iterable[str] = (), **options: Unpack[SqlOptions]) -> Answer:
         """The median of a number."""
         return self._ask({"median": ("median", value)}, by, options)
 
+    @takes_options(ASK)
     def quantile(
         self, value: str, share: float, *, by: str | Iterable[str] = (), **options: Unpack[SqlOptions]
     ) -> Answer:
         """The value that a share of all values is below or at; 0.9 is the ninetieth percentile."""
         return self._ask({"quantile": ("quantile", value, share)}, by, options)
 
+    @takes_options(ASK)
     def min(self, value: str, *, by: str | Iterable[str] = (), **options: Unpack[SqlOptions]) -> Answer:
         """A number that few rows are below."""
         return self._ask({"min": ("min", value)}, by, options)
 
+    @takes_options(ASK)
     def max(self, value: str, *, by: str | Iterable[str] = (), **options: Unpack[SqlOptions]) -> Answer:
         """A number that few rows are above."""
         return self._ask({"max": ("max", value)}, by, options)
 
+    @takes_options(ASK)
     def std(self, value: str, *, by: str | Iterable[str] = (), **options: Unpack[SqlOptions]) -> Answer:
         """The standard deviation of a number, as of a sample."""
         return self._ask({"std": ("std", value)}, by, options)
 
+    @takes_options(ASK)
     def var(self, value: str, *, by: str | Iterable[str] = (), **options: Unpack[SqlOptions]) -> Answer:
         """The variance of a number, as of a sample."""
         return self._ask({"var": ("var", value)}, by, options)
 
+    @takes_options(ASK)
     def corr(self, value: str, other: str, *, by: str | Iterable[str] = (), **options: Unpack[SqlOptions]) -> Answer:
         """The correlation of two numbers."""
         return self._ask({"corr": ("corr", value, other)}, by, options)
 
+    @takes_options(ASK)
     def agg(
         self,
         outputs: Mapping[str, Wanted] | None = None,

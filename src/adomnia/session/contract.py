@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, Unpack
 
-from adomnia.options import CONFIDENCE
+from adomnia.options import CONFIDENCE, EXPLAIN, PRICE, RELEASE
 from adomnia.session.queries import Queries
+from adomnia.session.signatures import takes_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -40,6 +41,7 @@ class Session(Queries, Protocol):
     analyst: str
     from_release: bool  # whether releases answer private questions that do not say it themselves
 
+    @takes_options(PRICE)
     def price(
         self,
         text: str | Iterable[Question | str],
@@ -54,10 +56,12 @@ class Session(Queries, Protocol):
         """
         ...
 
+    @takes_options(EXPLAIN)
     def explain(self, text: str, *, confidence: float = CONFIDENCE, **payment: Unpack[Payment]) -> Explanation:
         """What a question means and measures, and if a price is named what it buys; nothing is read or spent."""
         ...
 
+    @takes_options(RELEASE)
     def release(
         self,
         name: str,
@@ -76,6 +80,7 @@ class Session(Queries, Protocol):
         """
         ...
 
+    @takes_options(EXPLAIN)
     def quality(
         self,
         name: str,
@@ -92,6 +97,7 @@ class Session(Queries, Protocol):
         """
         ...
 
+    @takes_options(EXPLAIN)
     def compare(
         self, text: str, *, release: str, confidence: float = CONFIDENCE, **payment: Unpack[Payment]
     ) -> Comparison:

@@ -18,7 +18,7 @@ from adomnia.engines.limits import USUAL
 from adomnia.engines.registry import load_engine
 from adomnia.errors import Refusal, Unavailable
 from adomnia.noise import SystemBits
-from adomnia.options import CONFIDENCE
+from adomnia.options import CONFIDENCE, EXPLAIN
 from adomnia.pricing.questions import Question
 from adomnia.releases.store import FOLDER
 from adomnia.session import mock
@@ -27,6 +27,7 @@ from adomnia.session.askable import AskableRelease, make_askable
 from adomnia.session.ledgers import LEDGER, MEMORY, STATE, open_ledger, place_ledger
 from adomnia.session.previewing import publish_previews
 from adomnia.session.session import LocalSession
+from adomnia.session.signatures import takes_options
 from adomnia.sql.rows.blocks import check_views
 from adomnia.work import limit
 
@@ -102,6 +103,7 @@ class Curator:
             raise Refusal(f"Analyst {analyst}", why, f"ask as one of them, or have the owner add [analysts.{analyst}]")
         return LocalSession(self, analyst)
 
+    @takes_options(EXPLAIN)
     def release(
         self,
         name: str,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
-from adomnia.options import CONFIDENCE
+from adomnia.options import CONFIDENCE, EXPLAIN
 from adomnia.session.contract import MOST_HELD_BACK, Session
+from adomnia.session.signatures import takes_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 class DerivedSession(Session):
     """A session whose reports about releases are made of its own questions."""
 
+    @takes_options(EXPLAIN)
     def quality(
         self,
         name: str,
@@ -32,6 +34,7 @@ class DerivedSession(Session):
 
         return assess_held_back(self, self.open_release(name), columns, most, confidence, payment)
 
+    @takes_options(EXPLAIN)
     def compare(
         self, text: str, *, release: str, confidence: float = CONFIDENCE, **payment: Unpack[Payment]
     ) -> Comparison:

@@ -15,8 +15,10 @@ from adomnia.messages.fixes import guess
 from adomnia.messages.texts import write
 from adomnia.methods.registry import METHODS
 from adomnia.methods.signatures import describe_kind, plain_default
+from adomnia.options import ASK
 from adomnia.pricing.questions import check_names
 from adomnia.session.aggregates import SqlOptions
+from adomnia.session.signatures import list_parameters
 from adomnia.sql.reading.parameters import write_constant
 from adomnia.sql.reading.refusals import shorten
 from adomnia.sql.reading.select_builder import bracket, is_one_name
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 _COLUMNS = {"column", "factor", "columns", "factors", "names"}
 _LISTS = {"columns", "factors", "names", "numbers"}
+_PYTHON = {"number": "Number", "integer": "int", "boolean": "bool"}  # what is not written as text
 
 
 class MethodCalls:
@@ -112,10 +115,21 @@ def _signature(method: Method) -> Signature:
             each.name,
             Argument.POSITIONAL_OR_KEYWORD if each.required else Argument.KEYWORD_ONLY,
             default=Argument.empty if each.required else plain_default(each),
+            annotation=_annotate(each),
         )
         for each in ordered
     ]
-    return Signature([*given, Argument("options", Argument.VAR_KEYWORD)])
+    named = {each.name for each in method.parameters}
+    options = [each for each in list_parameters(ASK) if each.name not in named]
+    return Signature([*given, *options], return_annotation="Answer")
+
+
+def _annotate(parameter: Parameter) -> str:
+    """The type of an argument in Python."""
+    kind = parameter.kind
+    one = _PYTHON.get(kind.removesuffix("s") if kind in _LISTS else kind, "str")
+    several = f"{one} | Iterable[{one}]" if kind in _LISTS else one
+    return several if parameter.required or parameter.default is not None else f"{several} | None"
 
 
 for _method in METHODS.values():

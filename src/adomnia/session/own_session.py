@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import weakref
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -23,18 +23,15 @@ from adomnia.session.protect import OWNER, protect_tables
 from adomnia.session.session import LocalSession
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     import pyarrow as pa
 
     from adomnia.curator.block_results import Kind
-    from adomnia.pricing.bills import Quote
     from adomnia.privacy.amounts import Number
     from adomnia.session.answer import Answer
-    from adomnia.session.askable import AskableRelease
     from adomnia.session.declared import Bounds, Cap, Choice, Values
-    from adomnia.session.explanation import Explanation
 
 
 _MADE_UP = 100  # rows that a function is tried out on
@@ -48,26 +45,6 @@ class OwnSession(LocalSession):
     ) -> None:
         super().__init__(curator, OWNER)
         self._public, self._opened, self._read = public, opened, read
-
-    def sql(self, text: str, **options: Any) -> Answer:  # noqa: ANN401 - as of any session
-        with refuse_in_python():
-            return super().sql(text, **options)
-
-    def batch(self, questions: Any, **options: Any) -> list[Answer]:  # noqa: ANN401 - as of any session
-        with refuse_in_python():
-            return super().batch(questions, **options)
-
-    def price(self, text: Any, **options: Any) -> Quote:  # noqa: ANN401 - as of any session
-        with refuse_in_python():
-            return super().price(text, **options)
-
-    def explain(self, text: str, **options: Any) -> Explanation:  # noqa: ANN401 - as of any session
-        with refuse_in_python():
-            return super().explain(text, **options)
-
-    def release(self, name: str, text: str, **options: Any) -> AskableRelease:  # noqa: ANN401 - as of any session
-        with refuse_in_python():
-            return super().release(name, text, **options)
 
     def sample_and_aggregate(  # noqa: PLR0913 - what is computed and paid has to be said
         self,
@@ -102,6 +79,11 @@ class OwnSession(LocalSession):
         opened, catalog = ExitStack(), self._dataset.catalog
         curator = opened.enter_context(open_mock(catalog, self._public))
         return OwnSession(curator, self._public, opened, lambda: mock.frames(catalog))
+
+    @contextmanager
+    def _asking(self) -> Iterator[None]:
+        with refuse_in_python(), super()._asking():
+            yield
 
     def close(self) -> None:
         """Let go of the tables and of the ledger."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, Unpack
 
-from adomnia.options import CONFIDENCE
+from adomnia.options import ASK, BATCH, CONFIDENCE
+from adomnia.session.signatures import takes_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 class Queries(Protocol):
     """Questions that are answered, and what may be asked about."""
 
+    @takes_options(ASK)
     def sql(
         self,
         text: str,
@@ -38,6 +40,7 @@ class Queries(Protocol):
         """
         ...
 
+    @takes_options(BATCH)
     def batch(
         self,
         questions: Iterable[Question | str],

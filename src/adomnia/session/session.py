@@ -11,7 +11,7 @@ from adomnia.asking.purchase import buy
 from adomnia.asking.quoting import explain_question, quote
 from adomnia.asking.releasing import buy_release, find_release, list_releases, publish
 from adomnia.explaining.methods import list_methods
-from adomnia.options import CONFIDENCE
+from adomnia.options import ASK, BATCH, CONFIDENCE, EXPLAIN, PRICE, RELEASE
 from adomnia.pricing.policies import terms
 from adomnia.pricing.questions import Payment, Question, check_names
 from adomnia.releases.page import ReleaseList
@@ -24,12 +24,14 @@ from adomnia.session.derived import DerivedSession
 from adomnia.session.explanation import build_explanation
 from adomnia.session.progress import ProgressLine
 from adomnia.session.recalled import Recalled, recall
+from adomnia.session.signatures import takes_options
 from adomnia.session.table import PrivateTable, open_table
 from adomnia.sql.reading.statements import is_explain, without_explain
 from adomnia.work import limit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from contextlib import AbstractContextManager
 
     from adomnia.asking.asker import Dataset
     from adomnia.catalog.model import Catalog
@@ -64,6 +66,7 @@ class LocalSession(DerivedSession):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.analyst} asks {self._dataset.catalog.name})"
 
+    @takes_options(ASK)
     def sql(
         self,
         text: str,
@@ -88,9 +91,10 @@ class LocalSession(DerivedSession):
             from_release=self.from_release,
             watch=ProgressLine,
         )
-        with limit():
+        with self._asking():
             return build_answers(ask(inquiry))[0]
 
+    @takes_options(BATCH)
     def batch(
         self,
         questions: Iterable[Question | str],
@@ -101,12 +105,13 @@ class LocalSession(DerivedSession):
         **payment: Unpack[Payment],
     ) -> list[Answer]:
         check_names(payment)
-        with limit():
+        with self._asking():
             batch = self._asker.build_batch(questions, confidence, payment)
             refuse_from_release(batch.questions, payment)
             plans = batch.plans(self._dataset.catalog)
             return build_answers(buy(self._asker, batch, plans, request_id, allow_uninformative=allow_uninformative))
 
+    @takes_options(PRICE)
     def price(
         self,
         text: str | Iterable[Question | str],
@@ -116,14 +121,16 @@ class LocalSession(DerivedSession):
         **payment: Unpack[Payment],
     ) -> Quote:
         check_names(payment)
-        with limit():
+        with self._asking():
             return quote(self._asker, text, confidence, simultaneous, payment)
 
+    @takes_options(EXPLAIN)
     def explain(self, text: str, *, confidence: float = CONFIDENCE, **payment: Unpack[Payment]) -> Explanation:
-        with limit():
+        with self._asking():
             question = bind_question(Question(without_explain(text), **payment))
             return build_explanation(explain_question(self._asker, question, confidence), confidence, self._asker.left)
 
+    @takes_options(RELEASE)
     def release(
         self,
         name: str,
@@ -134,7 +141,7 @@ class LocalSession(DerivedSession):
         progress: Progress | None = None,
         **payment: Unpack[Payment],
     ) -> AskableRelease:
-        with limit(), ProgressLine() as line:
+        with self._asking(), ProgressLine() as line:
             tell = line if progress is None else progress
             batch = self._asker.build_batch((Question(text, **payment),), confidence)
             if private:
@@ -178,7 +185,7 @@ class LocalSession(DerivedSession):
         Of several questions, the first answer.
         """
         batch = Batch.from_text(receipt.asked)
-        with limit():
+        with self._asking():
             plans = batch.plans(self._dataset.catalog)
             return build_answers(
                 buy(self._asker, batch, plans, request_id, allow_uninformative=True, source=receipt.key)
@@ -187,6 +194,10 @@ class LocalSession(DerivedSession):
     def mock(self) -> LocalSession:
         """The same session on made-up rows, to try questions out: nothing is read and nothing is spent."""
         return self._curator.mock().session(self.analyst)
+
+    def _asking(self) -> AbstractContextManager[None]:
+        """What is around every question: what is computed for it is counted."""
+        return limit()
 
     @property
     def _dataset(self) -> Dataset:
