@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 from urllib.parse import quote as percent_encoded
 
 from adomnia.asking.batch import check_common, choose_request_id
 from adomnia.client.connection import Connection, check_address
 from adomnia.client.mock import open_remote_mock
-from adomnia.errors import Refusal
+from adomnia.errors import AdomniaError, Refusal
 from adomnia.explaining.methods import list_methods
 from adomnia.options import ASK, BATCH, CONFIDENCE, EXPLAIN, PRICE, RELEASE
 from adomnia.pricing.payment import check_confidence
@@ -20,6 +21,7 @@ from adomnia.session.askable import AskableRelease, make_askable
 from adomnia.session.catalog_page import show_catalog
 from adomnia.session.contract import MOST_LISTED, Session, check_page
 from adomnia.session.derived import DerivedSession
+from adomnia.session.session_page import SessionPage
 from adomnia.session.signatures import takes_options
 from adomnia.session.table import PrivateTable, open_table
 from adomnia.sql.reading.statements import is_explain
@@ -195,8 +197,19 @@ class RemoteSession(DerivedSession):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def __repr__(self) -> str:
-        return f"RemoteSession({self.analyst} asks {self.dataset} at {self._connection.address.url})"
+    def _page(self) -> SessionPage:
+        place = f"{self.dataset} at {self._connection.address.url}"
+        page = SessionPage(f"Session of {self.analyst} with {place}.", None, None)
+        try:
+            catalog = self._read(CatalogReply, catalog_of, self._peek("catalog"))
+            listed = self._read(ReleasesReply, lambda told: told.releases, self._peek("releases"))
+            budgets = self._read(BudgetReply, budgets_of, self._peek("budget"))
+        except AdomniaError as error:
+            return replace(page, heading=f"{page.heading} {error}")
+        return replace(page, catalog=catalog, releases=tuple(each.name for each in listed), budgets=budgets)
+
+    def _peek(self, path: str) -> Any:  # noqa: ANN401 - JSON
+        return self._connection.peek(f"/datasets/{_part(self.dataset)}/{path}")
 
     def _list_releases(self) -> ReleaseList:
         try:

@@ -16,7 +16,7 @@ from adomnia.privacy.filters import Left
 from adomnia.releases.answering import answer_released
 from adomnia.releases.folder import read_folder, save_folder
 from adomnia.releases.model import Release
-from adomnia.session.answer import build_answers
+from adomnia.session.building import build_answers
 from adomnia.sql.reading.parameters import translate_places
 from adomnia.sql.reading.released import parse_released
 from adomnia.work import limit
@@ -56,6 +56,12 @@ class AskableRelease(Release):
     def save(self, folder: str | Path) -> Path:
         """Write it as a folder that `adomnia.open_release` opens anywhere; what is there already is left alone."""
         return save_folder(self, folder)
+
+    def _remarks(self) -> list[str]:
+        first = next(iter(self.columns))
+        asked = f"SELECT {first}, COUNT(*) AS n FROM releases.{self.name} GROUP BY {first}"  # noqa: S608 - an example
+        calls = [f'release.sql("{asked}")', "release.quality()", "release.to_pandas()"]
+        return [*super()._remarks(), "To begin with, all of it free:", *(f"  {call}" for call in calls)]
 
     def _find(self, name: str) -> Release:
         if name.lower() == self.name.lower():

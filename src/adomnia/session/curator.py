@@ -49,6 +49,7 @@ __all__ = [
     "MEMORY",
     "STATE",
     "Curator",
+    "MockCurator",
     "facts_in",
     "open_folder",
     "open_ledger",
@@ -59,6 +60,8 @@ __all__ = [
 
 class Curator:
     """A dataset under protection: it holds the data, and analysts hold sessions."""
+
+    made_up = False
 
     def __init__(self, dataset: Dataset) -> None:
         self.dataset = dataset
@@ -135,6 +138,12 @@ class Curator:
         self.close()
 
 
+class MockCurator(Curator):
+    """A dataset whose rows are made up: it protects nobody."""
+
+    made_up = True
+
+
 def open_folder(folder: str | Path, progress: Progress = silent, limits: Limits = USUAL) -> Curator:
     """The dataset of a folder with a catalog.toml; index and ledger live beside it."""
     place = Path(folder)
@@ -165,7 +174,8 @@ def open_mock(catalog: Catalog, public: Mapping[str, object] | None = None) -> C
     `public` are those that are in memory, and not in files.
     """
     engine = load_engine().load(catalog, {**mock.frames(catalog), **(public or {})})
-    return Curator.open(replace(catalog, vacuous_answers="warn"), engine, open_ledger(catalog, MEMORY), SystemBits())
+    free = replace(catalog, vacuous_answers="warn")
+    return MockCurator.open(free, engine, open_ledger(catalog, MEMORY), SystemBits())
 
 
 def read_catalog(folder: Path) -> Catalog:

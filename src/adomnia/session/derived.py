@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from adomnia.releases.quality_report import Quality
     from adomnia.session.answer import Answer
     from adomnia.session.comparing import Comparison
+    from adomnia.session.session_page import SessionPage
 
 
 class DerivedSession(Session):
@@ -41,6 +42,16 @@ class DerivedSession(Session):
         from adomnia.session.comparing import compare_answers
 
         return compare_answers(self, text, self.open_release(release), confidence, payment)
+
+    def __repr__(self) -> str:
+        return str(self._page())
+
+    def _repr_html_(self) -> str:
+        return self._page().html()
+
+    def _page(self) -> SessionPage:
+        """What is shown of the session; it must not fail, whatever is closed or does not answer."""
+        raise NotImplementedError
 
     def preview(self, table: str, rows: int = 20) -> Answer:
         from adomnia.session.previewing import preview_table

@@ -38,9 +38,18 @@ class MethodCalls:
     def _call(self, method: Method, arguments: dict[str, Any], options: SqlOptions) -> Answer:
         raise NotImplementedError
 
+    def _refuse(self, name: str) -> AttributeError:
+        raise NotImplementedError
+
     if TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Callable[..., Answer]: ...
+
+    else:
+
+        def __getattr__(self, name: str) -> object:
+            # What Python looks for by itself must not be looked up in a table that is not whole yet, as in a copy.
+            raise AttributeError(name) if name.startswith("_") else self._refuse(name)
 
 
 def write_call(rows: str, method: Method, arguments: dict[str, Any]) -> str:

@@ -80,6 +80,10 @@ class OwnSession(LocalSession):
         curator = opened.enter_context(open_mock(catalog, self._public))
         return OwnSession(curator, self._public, opened, lambda: mock.frames(catalog))
 
+    @property
+    def _heading(self) -> str:
+        return "Session with tables of your own."
+
     @contextmanager
     def _asking(self) -> Iterator[None]:
         with refuse_in_python(), super()._asking():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, Unpack
 
 from adomnia.asking.asker import Asker
@@ -10,20 +12,22 @@ from adomnia.asking.inquiry import Inquiry, ask
 from adomnia.asking.purchase import buy
 from adomnia.asking.quoting import explain_question, quote
 from adomnia.asking.releasing import buy_release, find_release, list_releases, publish
+from adomnia.errors import AdomniaError
 from adomnia.explaining.methods import list_methods
 from adomnia.options import ASK, BATCH, CONFIDENCE, EXPLAIN, PRICE, RELEASE
 from adomnia.pricing.policies import terms
 from adomnia.pricing.questions import Payment, Question, check_names
 from adomnia.releases.page import ReleaseList
 from adomnia.session.accounts import Budgets, Past, list_pasts
-from adomnia.session.answer import Answer, build_answers
 from adomnia.session.askable import AskableRelease, make_askable
+from adomnia.session.building import build_answers
 from adomnia.session.catalog_page import show_catalog
 from adomnia.session.contract import MOST_LISTED, check_page
 from adomnia.session.derived import DerivedSession
 from adomnia.session.explanation import build_explanation
 from adomnia.session.progress import ProgressLine
 from adomnia.session.recalled import Recalled, recall
+from adomnia.session.session_page import SessionPage
 from adomnia.session.signatures import takes_options
 from adomnia.session.table import PrivateTable, open_table
 from adomnia.sql.reading.statements import is_explain, without_explain
@@ -39,6 +43,7 @@ if TYPE_CHECKING:
     from adomnia.explaining.methods import MethodList
     from adomnia.ledger.requests import Receipt
     from adomnia.pricing.bills import Quote
+    from adomnia.session.answer import Answer
     from adomnia.session.explanation import Explanation
 
 
@@ -46,6 +51,7 @@ class DatasetHolder(Protocol):
     """Who gives sessions with a dataset, and with made-up rows in its place."""
 
     dataset: Dataset
+    made_up: bool  # whether its rows are
 
     def session(self, analyst: str) -> LocalSession:
         """A session of an analyst."""
@@ -62,9 +68,6 @@ class LocalSession(DerivedSession):
     def __init__(self, curator: DatasetHolder, analyst: str) -> None:
         self._curator, self.analyst = curator, analyst
         self.from_release = False
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.analyst} asks {self._dataset.catalog.name})"
 
     @takes_options(ASK)
     def sql(
@@ -194,6 +197,16 @@ class LocalSession(DerivedSession):
     def mock(self) -> LocalSession:
         """The same session on made-up rows, to try questions out: nothing is read and nothing is spent."""
         return self._curator.mock().session(self.analyst)
+
+    def _page(self) -> SessionPage:
+        page = SessionPage(self._heading, self._dataset.catalog, None, made_up=self._curator.made_up)
+        with suppress(AdomniaError):  # of a ledger that cannot be read
+            return replace(page, budgets=self.budget(), releases=tuple(each.name for each in self.releases()))
+        return page
+
+    @property
+    def _heading(self) -> str:
+        return f"Session of {self.analyst} with {self._dataset.catalog.name}."
 
     def _asking(self) -> AbstractContextManager[None]:
         """What is around every question: what is computed for it is counted."""
