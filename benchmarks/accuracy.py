@@ -4,8 +4,8 @@
 
 Prints a Markdown table: of each method, distribution of the data, number of rows and price, the share of 95% intervals
 that hold the number of the population, and the mean absolute error over that of the classical estimate of the same rows
-(NumPy, statsmodels), each with its standard error. Numbers without a reply are counted apart; where most have none,
-nothing else is said, and where the classical estimate is always the truth there is no ratio. Exits with 1 where a
+(NumPy, statsmodels), each with its standard error. Numbers that are not estimable are counted apart; where most have
+none, nothing else is said, and where the classical estimate is always the truth there is no ratio. Exits with 1 where a
 share, in bold, is outside of 0.92 to 0.985 beyond three standard errors.
 """
 
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from adomnia.privacy.events import Price
 
 LEAST, MOST = 0.92, 0.985
-SILENT = 0.5  # the share without a reply, beyond which the others are too few
+SILENT = 0.5  # the share that is not estimable, beyond which the others are too few
 HEAD = " | ".join(
-    ["| numbers | data | rows | trials", *(f"{name}: holds | error | no reply" for name in PRICES), ""]
+    ["| numbers | data | rows | trials", *(f"{name}: holds | error | not estimable" for name in PRICES), ""]
 ).strip()
 
 
@@ -53,7 +53,7 @@ class Trials:
 
     @property
     def silent(self) -> np.ndarray:
-        """Where there is no reply."""
+        """Where it is not estimable."""
         return np.isnan(self.said)
 
     def cover(self) -> tuple[float, float]:
@@ -82,7 +82,7 @@ class Trials:
         return bool(share < LEAST - 3 * least or share > MOST + 3 * most)
 
     def describe(self) -> tuple[str, str, str]:
-        """In words: how often, how far, and the share without a reply. Where most have none, that is all there is."""
+        """In words: how often, how far, and the share not estimable. Where most are not, that is all there is."""
         silent = f"{self.silent.mean():.0%}" if self.silent.any() else ""
         if self.silent.mean() > SILENT:
             return "", "", silent

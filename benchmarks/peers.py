@@ -7,8 +7,8 @@ it, and without OpenDP, those cells are left out. Each cell is a method, a distr
 rows; its error is the mean over draws of data and noise, one row a person, at epsilon 1, with its standard error. All
 know the same bounds; diffprivlib also knows how many rows there are, which we and OpenDP pay for. Our numbers come with
 intervals and theirs do not: rows "alone" are ours without, and rows "cut at 0" are our counts as diffprivlib reports
-its own. A number without a reply counts as a guess from the bounds alone. Exits with 1 where we are no worse, within
-5%, in fewer than 80% of the cells.
+its own. A number that is not estimable counts as a guess from the bounds alone. Exits with 1 where we are no worse,
+within 5%, in fewer than 80% of the cells.
 """
 
 from __future__ import annotations

@@ -184,6 +184,14 @@ def _default(row: QuestionOption) -> str:
     return "" if row.default is None else f"`{row.default}`"
 
 
+def _plain_options() -> str:
+    """The parts of a question that a body sends as they are typed in Python, and that need no words of their own."""
+    kinds = {"whole number", "choice", "truth"}
+    return _in_code(
+        row.name for row in OPTIONS.values() if row.is_of_question and row.kind in kinds and row.name != "from_release"
+    )
+
+
 def _flags(command: Callable[..., None]) -> str:
     """The options of a command that asks: those of the table, and its own."""
     rows = [
@@ -227,6 +235,7 @@ FACTS = {
     "mechanisms": lambda: str(len(MECHANISMS)),
     "methods": lambda: str(len(METHODS)),
     "mutants": lambda: str(len(list((ROOT / "tests" / "mutants").glob("*.toml")))),
+    "plain-options": _plain_options,
     "question-options": _options,
     "releases": _releases,
     "shell-settings": lambda: _in_code(NAMES),

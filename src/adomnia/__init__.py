@@ -9,6 +9,7 @@ from adomnia.version import __version__
 
 if TYPE_CHECKING:
     from adomnia import survey
+    from adomnia.client.owner import connect_owner
     from adomnia.client.session import connect
     from adomnia.pricing.questions import Question
     from adomnia.releases.linking import link_releases
@@ -24,6 +25,7 @@ __all__ = [
     "Unavailable",
     "__version__",
     "connect",
+    "connect_owner",
     "link_releases",
     "open",
     "open_release",
@@ -42,6 +44,10 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401, PLR0911 - whatever the name 
         from adomnia.client.session import connect
 
         return connect
+    if name == "connect_owner":
+        from adomnia.client.owner import connect_owner
+
+        return connect_owner
     if name == "link_releases":
         from adomnia.releases.linking import link_releases
 

@@ -21,6 +21,7 @@ def filled(path: str) -> str:
         "request_id": "none-such",
         "share_id": "0" * 16,
         "code": "none",
+        "older": "none.toml",
     }
     for name, part in parts.items():
         path = path.replace(f"{{{name}}}", part)

@@ -52,9 +52,12 @@ def test_intervals_may_cover_all_cells_at_once():
 
 def test_an_end_that_is_not_there_is_infinite_and_makes_no_other_value_wrong():
     table = answer(measured("n", [5.0, 7.0], reach=inf, whole=True)).to_arrow()
-    assert table.to_pylist() == [
-        {"n": 7, "n_lower": -inf, "n_upper": inf},
-        {"n": 5, "n_lower": -inf, "n_upper": inf},
+    assert table.to_pylist() == [{"n": None, "n_lower": -inf, "n_upper": inf}] * 2
+    values = np.array([5.0, 7.0])
+    estimate = Estimate(values, lambda *_: (values - 1, np.full(2, inf)), "noisy", whole=True)
+    assert answer(ValueColumn("n", estimate)).to_arrow().to_pylist() == [
+        {"n": 7, "n_lower": 6.0, "n_upper": inf},
+        {"n": 5, "n_lower": 4.0, "n_upper": inf},
     ]
 
 

@@ -110,3 +110,16 @@ def test_fresh_request_ids_are_128_bits_that_differ():
     fresh = {choose_request_id(None) for _ in range(100)}
     assert len(fresh) == 100
     assert all(len(bytes.fromhex(each)) == 16 for each in fresh)
+
+
+def test_what_was_asked_with_names_of_before_means_what_it_meant_and_is_found_again():
+    called = "ks_test(people, column => age, {0} => 'uniform', {0}_Parameters  => (0, 120))"
+    asked = f"SELECT * FROM {called} WHERE term <> 'law'"
+    before = Batch((Question(asked.format("law"), epsilon=1),), 0.95, 1)
+    with pytest.raises(Refusal) as refused:
+        before.plans(HOSPITAL)
+    assert refused.value.code == "renamed_option"
+    kept, now = Batch.from_text(before.to_text()), Batch((Question(asked.format("distribution"), epsilon=1),), 0.95, 1)
+    assert kept.questions[0].text.lower() == now.questions[0].text.lower()
+    keys = [each.identity(each.price(each.plans(HOSPITAL), HOSPITAL), "any") for each in (kept, now)]
+    assert keys[0] == keys[1]

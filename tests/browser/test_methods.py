@@ -113,7 +113,9 @@ def test_another_table_brings_its_columns(console):
 
 def test_a_form_is_asked_by_keyboard_and_paid(console):
     with console.visit("bob", "/methods/t_test") as page:
+        page.wait_for_selector("#pay:enabled")  # whose price is not seen yet is not paid
         before = page.inner_text("#purse")
+        page.wait_for_selector("#pay:enabled")  # what is asked before its price is shown is not paid
         page.focus("#where")
         page.keyboard.press("Control+Enter")
         wait_for(page, "before => document.getElementById('purse').innerText !== before", before)

@@ -81,7 +81,7 @@ def test_nothing_keeps_anybody_from_reading_it(console, options):
 def test_numbers_have_the_digits_that_their_intervals_are_worth(console):
     with table_of(console, answer(3)) as page:
         assert row(page, 2) == ["place 0", "0\n-33 to 33", "0\n-2,600 to 2,700"]
-        assert row(page, 3) == ["place 1", "7,919\n7,886 to 7,952", "no reply"]
+        assert row(page, 3) == ["place 1", "7,919\n7,886 to 7,952", "not estimable"]
         assert row(page, 4) == ["place 2", "15,838\n15,805 to 15,871", "9,500\n6,800 to 12,100"]
         page.hover("answer-rows [aria-rowindex='4'] [role=cell]:last-child")
         assert page.get_by_title("9452.25, 6852.25 to 12052.25").count() == 1
@@ -101,7 +101,7 @@ def test_words_stand_where_a_number_would_say_nothing(console):
     keys = {"name": "key", "kind": "key", "type": "text", "values": [None, "", "a", "b"]}
     columns = [keys, counts, shares, facts]
     with table_of(console, json.dumps({"columns": columns, "rows": 4, "confidence": 0.9})) as page:
-        assert row(page, 2) == ["NULL", "0\n0 to 13", "says nothing", "no reply"]
+        assert row(page, 2) == ["NULL", "0\n0 to 13", "says nothing", "not estimable"]
         assert row(page, 3) == ["empty text", "5\n0 to 38", "0.123\n0.103 to 0.144", "< 0.0001"]
         assert row(page, 4)[2:] == ["0.300\nfrom 0.279 on", "0.01235"]
         assert row(page, 5)[1:] == ["7\n0 to 40", "0.60\n0.00 to 0.62", "12,346"]
@@ -128,7 +128,7 @@ def test_a_head_sorts_by_noisy_values_and_says_so(console):
         assert row(page, 2)[1].startswith("99,")
         page.get_by_role("button", name="pay").click()
         page.locator("answer-rows [role=table]").press("End")
-        page.wait_for_selector("answer-rows [aria-rowindex='1001']:has-text('no reply')")
+        page.wait_for_selector("answer-rows [aria-rowindex='1001']:has-text('not estimable')")
         page.get_by_role("button", name="pay").click()
         page.get_by_role("button", name="pay").click()
         assert (row(page, 2)[0], said.inner_text()) == ("place 0", "1,000 rows")

@@ -94,8 +94,6 @@ def test_every_question_has_a_request_id_of_its_own_before_it_is_sent(replies, s
     assert sent[0] | {"request_id": ""} == {
         "sql": "SELECT 1",
         "epsilon": 0.1,
-        "effort": "normal",
-        "interval": True,
         "confidence": 0.95,
         "replay": True,
         "request_id": "",

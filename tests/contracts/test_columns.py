@@ -82,7 +82,7 @@ def test_what_is_known_to_fail_is_asked():
 
 
 def column(table: ResultTable, name: str) -> np.ndarray:
-    """The numbers of a column, without intervals; NaN where there is no reply."""
+    """The numbers of a column, without intervals; NaN where they are not estimable."""
     if name in table.estimates:
         return np.asarray(table.estimates[name].values, dtype=float)
     return np.array([np.nan if each is None else each for each in table.facts[name]()], dtype=float)
@@ -108,7 +108,7 @@ def test_without_noise_answers_are_those_of_other_programs(name, kind):
     for told, near in case.near.items():
         found, wanted = column(table, told), truth[told]
         found = found[: len(wanted)]
-        compared = ~np.isnan(wanted) & ~np.isnan(found)  # there may be no reply where rows are few
+        compared = ~np.isnan(wanted) & ~np.isnan(found)  # some are not estimable where rows are few
         assert compared.sum() > 0.5 * np.sum(~np.isnan(wanted))
         within = near * np.nanmax(np.abs(wanted)) + 1e-12
         if told == "p_value":
@@ -202,7 +202,7 @@ def judge_shortly(name: str, kind: str) -> Judged:
 def too_wide(case: Case, kind: str, found: Judged) -> list[str]:
     """The columns whose median interval is wider than stated; two neighbours of whole numbers are not.
 
-    Of two repetitions it is the narrower: a model may have no reply to one of them.
+    Of two repetitions it is the narrower: one of them may not be estimable.
     """
     step = 1.5 if KINDS[kind].whole else 0.0
     scales = {name: max(bar.scale(population(kind)), step) for name, bar in case.covers.items()}

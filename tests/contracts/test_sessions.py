@@ -242,6 +242,40 @@ def test_both_give_one_answer(pairs, name):
         assert facts(bob.here.answer(fresh.receipt.request_id)) == facts(bob.there.answer(fresh.receipt.request_id))
 
 
+@pytest.mark.parametrize("name", ["groups", "gaussian", "a model"])
+def test_both_explain_alike_what_was_paid_for(pairs, name):
+    bob, (text, payment) = pairs["bob"], QUESTIONS[name]
+    paid = bob.there.sql(text, **payment).receipt.request_id
+    ours, theirs = (each.explain_answer(paid) for each in pair_of(bob))
+    assert facts(ours) == facts(theirs)
+    assert ours.tree == theirs.tree
+    assert refusal(partial(bob.here.explain_answer, paid, 1)) == refusal(partial(bob.there.explain_answer, paid, 1))
+
+
+def test_a_batch_is_shared_and_bought_whole(pairs):
+    alice, erin = pairs["alice"], pairs["erin"]
+    texts = ["SELECT COUNT(*) AS shared FROM people", "SELECT AVG(age) AS shared FROM people"]
+    paid = alice.there.batch(texts, epsilon=0.25)
+    link = alice.there.share(paid[0].receipt.request_id)
+    assert [each.id for each in alice.there.shares()] == [link.id]
+    told, before = erin.there.open_shared(link.code), erin.here.budget()
+    assert (told.by, told.questions, told.request_id, told.problem) == ("alice", texts, None, None)
+    bought = erin.there.buy_shared(link.code)
+    assert [each.records() for each in bought] == [each.records() for each in paid]
+    assert [each.interval("shared", 0.99) for each in bought] == [each.interval("shared", 0.99) for each in paid]
+    after = erin.here.budget()
+    assert after.personal.spent_epsilon() == before.personal.spent_epsilon() + Fraction(1, 4)
+    assert after.dataset == before.dataset
+    for again in (erin.there.buy_shared(link.code), alice.there.buy_shared(link.code)):
+        assert [each.records() for each in again] == [each.records() for each in paid]
+    assert erin.there.open_shared(link.code).request_id == bought[0].receipt.request_id
+    assert erin.here.budget() == after
+    alice.there.end_share(link.id)
+    assert alice.there.shares() == []
+    assert refusal(partial(erin.there.open_shared, link.code))[0] == "unknown_link"
+    assert refusal(partial(erin.there.end_share, link.id))[0] == "unknown_link"
+
+
 def test_the_questions_are_of_all_kinds(pairs):
     found = {name: pairs["bob"].here.sql(text, **payment) for name, (text, payment) in QUESTIONS.items()}
     assert [len(found[name]) for name in ("no rows", "nothing is found", "no public rows")] == [0, 0, 0]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from adomnia.distributions.fieller import NoisyPair
+from adomnia.distributions.fieller import NoisyPair, fieller
 from adomnia.distributions.margins import margin
 
 MANY = 40_000
@@ -34,3 +34,16 @@ def test_a_divisor_below_zero_is_one_above_it_turned_round():
     one, zero = np.ones(1), np.zeros(1)
     ends = [NoisyPair(side * 3.0, side * 9.0, one, one, zero).bound_ratio(2.0) for side in (one, -one)]
     assert ends[0] == ends[1]
+
+
+def test_a_divisor_that_may_be_noise_has_infinite_ends_unless_some_of_it_is_taken_for_granted():
+    known = fieller(np.array(3.0), np.array(1.0), (1.0, 0.0, 1.0), 2.0)
+    floored = fieller(np.array(3.0), np.array(1.0), (1.0, 0.0, 1.0), 2.0, floor=0.25)
+    assert [float(end) for end in known] == [-np.inf, np.inf]
+    assert np.isfinite(floored).all()
+    assert floored[0] < 3 < floored[1]
+
+
+def test_a_floor_below_the_square_changes_nothing():
+    asked = (np.array(10.0), np.array(5.0), (1.0, 0.5, 1.0), 2.0)
+    assert fieller(*asked) == fieller(*asked, floor=20.0) != fieller(*asked, floor=24.0)

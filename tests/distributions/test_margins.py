@@ -6,7 +6,7 @@ from math import erfc, exp, log, sqrt
 import numpy as np
 import pytest
 
-from adomnia.distributions.margins import deviations, margin
+from adomnia.distributions.margins import deviations, divide_confidence, margin
 from adomnia.mechanisms.contract import find_alpha
 from adomnia.mechanisms.laplace import DiscreteLaplace
 
@@ -85,3 +85,11 @@ def test_margins_are_of_what_is_continuous_because_those_of_the_exact_variance_w
 
     assert noise.cumulants.variance == pytest.approx(0.362, abs=1e-3)
     assert missed(noise.continuous.deviation) < alpha < 3 * alpha < missed(sqrt(noise.cumulants.variance))
+
+
+@pytest.mark.parametrize("confidence", [2.0**-53, 0.5, 0.95, 1 - 2.0**-53, 1.0])
+@pytest.mark.parametrize("intervals", [1, 7, 10**9])
+def test_what_is_left_open_is_divided_and_stays_a_confidence(confidence, intervals):
+    each = divide_confidence(confidence, intervals)
+    assert 0 < each < 1
+    assert intervals * (1 - each) == pytest.approx(1 - confidence, abs=intervals * 2.0**-52)

@@ -309,7 +309,7 @@ METHOD_CASES = (
         dict.fromkeys(("estimate", "standard_error"), 0.02),
         _MODEL,
         covers=_estimate(1, "itself", rows=(1, 2)),
-        covered=FEW_ZEROS,  # counts: 2,000 people at epsilon 1 have no reply
+        covered=FEW_ZEROS,  # counts: 2,000 people at epsilon 1 have no number
     ),
     _ask(
         "ridge",
@@ -346,7 +346,7 @@ METHOD_CASES = (
         _MODEL,
         why="as of logit",
         covers=_estimate(1, "itself", rows=(1, 2)),
-        covered=NOT_HEAVY,  # money: 2,000 people at epsilon 1 have no reply or too short an interval
+        covered=NOT_HEAVY,  # money: 2,000 people at epsilon 1 have no number or too short an interval
         released=True,
         slow=True,
     ),

@@ -109,8 +109,7 @@ def test_where_the_distance_is_not_zero_every_neighbour_is_within_the_bound(stat
     assert moved.max() > bound  # or there would be nothing to hide
 
 
-# -- the distribution
-# --------------------------------------------------------------------------------------------------------
+# -- the distribution ------------------------------------------------------------------------------------------------
 
 
 def laplace(scale):
@@ -225,25 +224,25 @@ def test_what_is_released_has_the_stated_distribution_and_not_that_of_a_nearby_d
     """False alarms: 1e-6."""
     data = (1, 1, 1, 2, 3, 3)
     mechanism = ProposeTestRelease(MEDIAN, 1, 1, PRICE)
-    mechanism = (mechanism.distance(counts_of(data)), exact(MEDIAN, data), 1, 1)
+    stated = (mechanism.distance(counts_of(data)), exact(MEDIAN, data), 1, 1)
     held, cells = counts_of(data), 4000
     rows = np.array(
         [[c, v, n] for c in range(cells) for v, n in zip(held.values, np.diff(held.below, prepend=0), strict=True)]
     ).T
     drawn = mechanism.release(SecretHistogram(lambda _: rows, cells, Sensitivity(l1=1), PRICE), seeded_bits)
     places = [-1 if not reply else int(value) + 80 for reply, value in drawn]
-    counts = np.bincount([place % len(outputs(*mechanism)) for place in places], minlength=len(outputs(*mechanism)))
-    usual = outputs(*mechanism) > 1e-3
+    counts = np.bincount([place % len(outputs(*stated)) for place in places], minlength=len(outputs(*stated)))
+    usual = outputs(*stated) > 1e-3
 
-    def fits(*stated):
-        pooled = [np.append(each[usual], each[~usual].sum()) for each in (counts, outputs(*stated))]
+    def fits(*wanted):
+        pooled = [np.append(each[usual], each[~usual].sum()) for each in (counts, outputs(*wanted))]
         return p_value_of_counts(*pooled) >= 1e-6
 
-    assert fits(*mechanism)
+    assert fits(*stated)
     for wrong in (
-        (mechanism[0] + 1, *mechanism[1:]),
-        (mechanism[0], mechanism[1] + 1, *mechanism[2:]),
-        (*mechanism[:3], 0),
+        (stated[0] + 1, *stated[1:]),
+        (stated[0], stated[1] + 1, *stated[2:]),
+        (*stated[:3], 0),
     ):
         assert not fits(*wrong)
 

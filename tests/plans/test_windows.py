@@ -123,15 +123,15 @@ def test_a_share_is_better_known_than_by_its_parts_alone():
     assert ((upper - lower) < 0.85 * boxed).all()
 
 
-@pytest.mark.parametrize("noise", NOISES)
-def test_a_share_of_totals_is_a_share_however_few_there_are(noise):
+@pytest.mark.parametrize("kind", NOISES)
+def test_a_share_of_totals_is_a_share_however_few_there_are(kind):
     """Between 0 and 1 where noise may make the divisor zero: otherwise nothing would be known of it."""
     half, pair = Column("h", Text(("x", "y"))), Column("g", Text(("a", "b")))
     part, whole = total(keys=(TRIAL, pair)), total()
     plan = Plan(None, (TRIAL, pair, half), (Output("x", Formula("/", (part, whole))),))
     exact = np.broadcast_to(np.array([[0, 1], [2, 3]]), (TRIALS, 2, 2))
-    noise = draw(NOISES[noise], np.random.default_rng(7))[:, :4].reshape(TRIALS, 2, 2)
-    share = estimate_term(plan.outputs[0].source, WindowedCells(plan, counted(exact + noise, NOISES[noise])))
+    noise = draw(NOISES[kind], np.random.default_rng(7))[:, :4].reshape(TRIALS, 2, 2)
+    share = estimate_term(plan.outputs[0].source, WindowedCells(plan, counted(exact + noise, NOISES[kind])))
     lower, upper = share.interval(0.95, 1)
     wanted = np.array([1, 5])[None, :, None] / 6
     assert ((lower <= wanted) & (wanted <= upper)).mean(axis=0).min() >= LEAST

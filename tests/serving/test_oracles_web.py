@@ -280,12 +280,10 @@ def test_a_strange_position_of_an_error_is_a_refusal(position):
 
 
 def test_names_of_datasets_that_are_no_texts_are_a_refusal():
-    from adomnia.client.session import _open_session
+    from adomnia.client.session import find_dataset
 
     with pytest.raises(AdomniaError):
-        _open_session(
-            lying(lambda _: httpx.Response(200, json={"name": "a", "datasets": [{"name": 1}]})), None
-        ).budget()
+        find_dataset(lying(lambda _: httpx.Response(200, json={"name": "a", "datasets": [{"name": 1}]})), None)
 
 
 def test_a_reply_may_not_grow_when_it_is_unpacked():

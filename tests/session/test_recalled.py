@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from unittest.mock import patch
 
 import pytest
 
+from adomnia.asking.asker import Asker
 from adomnia.errors import Refusal
 from adomnia.pricing.questions import Question
 from kit.hospital import CATALOG, curated, declare, person
@@ -29,6 +31,26 @@ def test_what_was_asked_and_paid_is_recalled_with_the_answer(curator):
     tree, quote = recalled.explain()
     assert quote.event == paid.receipt.event
     assert "epsilon 0.25" in str(tree)
+
+
+def test_an_answer_is_explained_as_it_was_paid_for(curator):
+    session = curator.session("alice")
+    answers = session.batch([Question(COUNT, epsilon=0.5), Question(MEAN, epsilon=0.0625)])
+    told = session.explain_answer(answers[0].receipt.request_id, 1)
+    assert told.tree == session.recall(answers[0].receipt.request_id, 1).explain()[0]
+    assert "epsilon 0.0625" in str(told.tree)
+    assert (told.cost, told.receipt) == (None, None)
+
+
+def test_an_answer_to_what_the_catalog_no_longer_means_is_not_explained(curator):
+    session = curator.session("alice")
+    paid = session.sql(COUNT, epsilon=0.25)
+    # The tables as other versions of the catalog declare them: the answer stays, and nobody prices its question.
+    with patch.object(Asker, "price_as_before", side_effect=Refusal("The question", "is another", "ask again")):
+        assert session.answer(paid.receipt.request_id)["n"] == paid["n"]
+        with pytest.raises(Refusal, match="is not explained any more") as refused:
+            session.explain_answer(paid.receipt.request_id)
+    assert refused.value.code == "catalog_changed"
 
 
 def test_each_question_of_a_batch_has_its_own_part_of_the_bill(curator):

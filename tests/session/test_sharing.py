@@ -92,7 +92,8 @@ def take(curator, receipt, name):
     """The answer that somebody takes over; whatever it is, the offer was right and nobody else paid."""
     offer, own, dataset = find_offer(curator, name, receipt), curator.ledger.account(name), curator.ledger.spent()
     read = len(curator.engine.ran)
-    answer = curator.session(name).take(receipt, "taken")
+    answer, *others = curator.session(name).take(receipt, "taken")
+    assert len(others) == len(Batch.from_text(receipt.asked).questions) - 1
     assert offer.cost == receipt.event
     assert curator.ledger.account(name) == offer.after == own.after_loss(loss(receipt.event))
     assert curator.ledger.spent() == dataset
@@ -141,8 +142,10 @@ def test_keys_that_were_found_are_shared_with_their_delta(curator):
 def test_a_batch_is_shared_as_a_whole(curator):
     questions = [Question(BY_SEX), Question("SELECT COUNT(*) AS n FROM people WHERE age > 40")]
     first = curator.session("bob").batch(questions, epsilon=0.5)
-    answer = take(curator, curator.ledger.answers("bob")[0], "dave")
+    receipt = curator.ledger.answers("bob")[0]
+    answer = take(curator, receipt, "dave")
     assert list(answer["pay"]) == list(first[0]["pay"])
+    assert [list(each["n"]) for each in curator.session("dave").take(receipt)] == [list(each["n"]) for each in first]
 
 
 def test_a_policy_shares_with_one_that_pays_as_much_or_more(curator):

@@ -12,7 +12,7 @@ from adomnia.curator.measurements import Record
 from kit.old_ledgers import FOLDER, answer_again, describe, open_old, open_session, read_answers
 
 NAMES = sorted(place.name for place in FOLDER.iterdir())
-_WORDS = {"notes", "says", "title", "floor"}  # below which a p-value is shown as a bound
+_WORDS = {"notes", "says", "title", "method", "floor"}  # below which a p-value is shown as a bound
 _WORDS |= {"about", "shortened", "texts"}  # what the first version did not tell of an answer
 _ANEW = ("logit(", "poisson(", " lm(", "huber_regression(")  # measured in other rounds by now, if they are asked again
 _ANEW_WITH_INTERVAL = ("MEDIAN(", "PERCENTILE_CONT(")

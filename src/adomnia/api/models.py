@@ -1,20 +1,14 @@
 """Models of requests and replies about users, datasets and the ledger."""
 
-from datetime import UTC, datetime
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BaseModel, Field
 
 from adomnia.api.access import Role, TokenState
 from adomnia.wire.amounts import Amount
-from adomnia.wire.budgets import AccountReply
-from adomnia.wire.models import LARGEST_BODY, CostReply, LeftReply, Reply, Sent
+from adomnia.wire.models import LARGEST_BODY, Reply, Sent, Time
 
 _SECRET = {"format": "password"}
-
-
-def _write_time(told: float | str) -> str:
-    return told if isinstance(told, str) else datetime.fromtimestamp(told, UTC).isoformat(timespec="seconds")
 
 
 # The schema says what is right; Access refuses what is not, in its own words.
@@ -22,7 +16,6 @@ Name: TypeAlias = Annotated[str, Field(max_length=1000, json_schema_extra={"minL
 Password: TypeAlias = Annotated[str, Field(max_length=10_000, json_schema_extra=_SECRET)]
 Code: TypeAlias = Annotated[str, Field(max_length=1000, json_schema_extra=_SECRET)]
 ChosenRole: TypeAlias = Annotated[Role, Field(strict=False)]  # JSON has no roles, only their names
-Time: TypeAlias = Annotated[str, BeforeValidator(_write_time), Field(json_schema_extra={"format": "date-time"})]
 
 
 class HealthReply(BaseModel):
@@ -153,19 +146,6 @@ class DatasetsReply(Reply):
     datasets: list[DatasetReply]
 
 
-class NamedAccountReply(AccountReply):
-    """An analyst's account."""
-
-    analyst: str
-
-
-class AccountsReply(Reply):
-    """All budgets, and what was spent of them: the dataset's, and each analyst's."""
-
-    dataset: AccountReply
-    analysts: list[NamedAccountReply]
-
-
 class AmountsReply(Reply):
     """Exact amounts; epsilon is null where something has none."""
 
@@ -226,72 +206,6 @@ class NewShare(Sent):
     request_id: str = Field(max_length=LARGEST_BODY, description="One of one's own.")
 
 
-class ShareReply(Reply):
-    """A link to an answer, without its code."""
-
-    id: str
-    request_id: str
-    created: Time
-
-
-class NewShareReply(ShareReply):
-    """A link with its code, which is shown this once."""
-
-    code: str
-    path: str = Field(examples=["/shared/..."])
-
-
-class SharesReply(Reply):
-    """One's own links that have not ended, newest first."""
-
-    shares: list[ShareReply]
-
-
-class SharedReply(Reply):
-    """What a link leads to: a question and its price, and nothing of the answer."""
-
-    by: str = Field(description="Who shares it.")
-    created: Time
-    questions: list[str]
-    version: int
-    confidence: float
-    at: str | None
-    cost: CostReply
-    request_id: str | None = Field(description="Under which one has the answer already; null: one would pay.")
-    left: LeftReply | None = Field(description="Of one's own budget, before it is paid.")
-    left_after: LeftReply | None
-    problem: str | None = Field(description="Why it cannot be had, if so.")
-
-
-class FaultReply(Reply):
-    """Something that is wrong with a text, and its place in it."""
-
-    what: str
-    why: str
-    fix: str
-    position: tuple[int, int] | None = Field(description="Line and column, from 1.")
-
-
-class KeptTextReply(Reply):
-    """A text that was replaced: when, and by whom."""
-
-    name: str
-    when: str
-    who: str
-
-
-class CatalogTextReply(Reply):
-    """The catalog's text on disk, whether it is the one that is served, and the texts that it replaced."""
-
-    text: str
-    identity: str = Field(description="The hash of the file.")
-    problems: list[FaultReply]
-    state: str = Field(description="served, opening, or kept: the one from before, because of a problem.")
-    version: int = Field(description="Of the data that is served.")
-    problem: str = Field(description="Why it is not served; its owner sees all of it.")
-    kept: list[KeptTextReply]
-
-
 class CatalogText(Sent):
     """A text that may become the catalog."""
 
@@ -303,47 +217,6 @@ class SavedCatalogText(CatalogText):
 
     identity: str = Field(max_length=1000, description="Of the text that it began from.")
     password: Password = Field(description="The owner's own, once more.")
-
-
-class CatalogIdentityReply(Reply):
-    """The hash of the file that was saved."""
-
-    identity: str
-
-
-class ConsequenceReply(Reply):
-    """What follows from a change, in a sentence."""
-
-    about: str
-    says: str
-    weight: str = Field(description="stop, price or info.")
-
-
-class ErrorEffectReply(Reply):
-    """A question before and after a change: how far one person moves what it measures, and its error."""
-
-    sql: str
-    moves_before: str
-    moves_after: str
-    error_before: str
-    error_after: str
-
-
-class PromiseChangeReply(Reply):
-    """What the catalog promises about something, before and after."""
-
-    about: str
-    was: list[str]
-    becomes: list[str]
-
-
-class CatalogPreviewReply(Reply):
-    """What is wrong with a text; if nothing is, what follows from it."""
-
-    problems: list[FaultReply]
-    consequences: list[ConsequenceReply]
-    effects: list[ErrorEffectReply]
-    changes: list[PromiseChangeReply]
 
 
 class DocumentReply(Reply):

@@ -49,6 +49,8 @@ STATUSES = {
     "unknown_user": 404,
     "unknown_token": 404,
     "unknown_release": 404,
+    "unknown_link": 404,
+    "unknown_text": 404,
     "method": 405,
     "slow_body": 408,
     "request_id_used": 409,

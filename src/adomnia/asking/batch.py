@@ -33,13 +33,14 @@ from adomnia.privacy.amounts import exact
 from adomnia.privacy.events import Composed, Event, Price, Pure
 from adomnia.sql.around import find_layers
 from adomnia.sql.lower import MOST_NUMBERS, count_numbers, plan_question, require_plan
+from adomnia.sql.methods.arguments import name_as_now
 from adomnia.sql.reading.count_of_groups import count_of_groups
 from adomnia.sql.reading.parameters import bind, translate_places
 from adomnia.sql.reading.parse import parse
 from adomnia.work import remember
 
 MOST_QUESTIONS = 100
-_AMOUNTS = ("epsilon", "rho", "delta")
+_KEPT_ALWAYS = ("effort", "interval")  # as questions were written first
 _KEPT = 64  # plans of texts
 _OF_DATA = "data"  # the inference where none is named
 
@@ -159,9 +160,10 @@ class Batch:
 
     @classmethod
     def from_text(cls, text: str) -> "Batch":
-        """From what `to_text` wrote."""
+        """From what `to_text` wrote, perhaps in an earlier version."""
         record = json.loads(text)
-        questions = tuple(Question(**_read_amounts(each)) for each in record["questions"])
+        asked = tuple(Question(**_read_amounts(each)) for each in record["questions"])
+        questions = tuple(replace(each, text=name_as_now(each.text)) for each in asked)
         payment = cast("Payment", _read_amounts(record["payment"])) if "payment" in record else None
         return cls(questions, record["confidence"], record["version"], payment, record["replay"])
 
@@ -250,11 +252,13 @@ def _amount(value: Any) -> str | None:  # noqa: ANN401 - any number
 
 
 def _write_question(question: Question) -> dict[str, Any]:
+    """What is kept of a question: of options that were not there at first, those that are not what is usual."""
     said = {field.name: getattr(question, field.name) for field in fields(question)}
-    if question.inference == _OF_DATA:  # as questions were written before there was another
-        del said["inference"]
     del said["from_release"]  # what is paid for is from none
-    return _write_amounts(said)
+    usual = {
+        name for name in said if name in OPTIONS and name not in _KEPT_ALWAYS and said[name] == OPTIONS[name].default
+    }
+    return _write_amounts({name: value for name, value in said.items() if name not in usual})
 
 
 def _write_amounts(amounts: Mapping[str, Any]) -> dict[str, Any]:
@@ -262,14 +266,26 @@ def _write_amounts(amounts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _write_value(name: str, value: Any) -> Any:  # noqa: ANN401 - whatever may be said
-    if name in _AMOUNTS:
-        return _amount(value)
-    if name == "weights":
-        return {output: _amount(weight) for output, weight in value.items()}
+    match _kind_of(name):
+        case "amount":
+            return _amount(value)
+        case "amounts":
+            return {output: _amount(weight) for output, weight in value.items()}
     return value if isinstance(value, str | int) else float(value)
 
 
 def _read_amounts(said: dict[str, Any]) -> dict[str, Any]:
-    amounts = {name: Fraction(said[name]) for name in _AMOUNTS if said.get(name) is not None}
-    weights = {output: Fraction(weight) for output, weight in (said.get("weights") or {}).items()}
-    return {**said, **amounts, **({"weights": weights} if weights else {})}
+    return {name: _read_value(name, value) for name, value in said.items() if value is not None}
+
+
+def _read_value(name: str, value: Any) -> Any:  # noqa: ANN401 - whatever may be said
+    match _kind_of(name):
+        case "amount":
+            return Fraction(value)
+        case "amounts":
+            return {output: Fraction(weight) for output, weight in value.items()}
+    return value
+
+
+def _kind_of(name: str) -> str:
+    return OPTIONS[name].kind if name in OPTIONS else ""

@@ -16,6 +16,7 @@ from adomnia.asking.releasing import find_receipt, find_release, list_releases, 
 from adomnia.asking.sizes import size_of_rows
 from adomnia.plans.columns import DraftAnswer
 from adomnia.plans.public_columns import PublicRows, read_public_columns
+from adomnia.pricing.notes import FROM_CATALOG
 from adomnia.pricing.payment import check_confidence
 from adomnia.pricing.questions import Question
 from adomnia.releases.answering import answer_released
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from adomnia.asking.asker import Asker
     from adomnia.engines.contract import Progress
+    from adomnia.messages.notes import Note
     from adomnia.plans.columns import KeyColumn
     from adomnia.plans.plan import Plan
     from adomnia.pricing.questions import Payment
@@ -68,9 +70,10 @@ class Inquiry:
         """What cost nothing."""
         return Outcome([draft], None, replayed=False, left=self.asker.left)
 
-    def give_rows(self, columns: tuple[KeyColumn, ...]) -> Outcome:
+    def give_rows(self, columns: tuple[KeyColumn, ...], *notes: Note) -> Outcome:
         """The same of columns that are public."""
-        return self.give_free(DraftAnswer(columns, np.arange(len(columns[0].values), dtype=np.intp), self.confidence))
+        rows = np.arange(len(columns[0].values), dtype=np.intp)
+        return self.give_free(DraftAnswer(columns, rows, self.confidence, notes=notes))
 
 
 def ask(inquiry: Inquiry) -> Outcome:
@@ -104,7 +107,7 @@ def _list_public(inquiry: Inquiry) -> Outcome | None:
         return None
     dataset = inquiry.asker.dataset
     releases = list_releases(dataset, inquiry.asker.name)
-    return inquiry.give_rows(list_catalog(inquiry.text, dataset.catalog, releases))
+    return inquiry.give_rows(list_catalog(inquiry.text, dataset.catalog, releases), FROM_CATALOG)
 
 
 def _ask_release(inquiry: Inquiry) -> Outcome | None:

@@ -88,9 +88,15 @@ class Connection:
 
     def post(self, path: str, body: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON
         """The JSON that a POST gives; the request id in its body makes it safe to repeat."""
-        content, kind = json.dumps(body, allow_nan=False), {"Content-Type": "application/json"}
-        request = self._client.build_request("POST", path, content=content, headers=kind)
-        return self._send(request, body.get("request_id"))
+        return self._send(self._write("POST", path, body), body.get("request_id"))
+
+    def put(self, path: str, body: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON
+        """The JSON that a PUT gives."""
+        return self._send(self._write("PUT", path, body), None)
+
+    def delete(self, path: str) -> None:
+        """Send a DELETE, to which nothing is said."""
+        self._receive_whole(self._client.build_request("DELETE", path), None)
 
     def close(self) -> None:
         """Close the connection."""
@@ -100,6 +106,10 @@ class Connection:
         """The refusal of a server whose replies are of another version."""
         what, why = f"The server at {self.address.url}", f"does not speak the API of this version ({API})"
         return Refusal(what, why, _SAME_VERSION, code="other_version")
+
+    def _write(self, method: str, path: str, body: Mapping[str, Any]) -> httpx.Request:
+        content, kind = json.dumps(body, allow_nan=False), {"Content-Type": "application/json"}
+        return self._client.build_request(method, path, content=content, headers=kind)
 
     def _send(self, request: httpx.Request, request_id: str | None) -> Any:  # noqa: ANN401 - JSON
         return self._read_json(self._receive_whole(request, request_id), request_id)

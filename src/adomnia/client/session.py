@@ -34,6 +34,7 @@ from adomnia.wire.methods import MethodsReply
 from adomnia.wire.models import Reply, require
 from adomnia.wire.quotes import QuoteReply, quote_of
 from adomnia.wire.releases import ReleaseReply, ReleasesReply, entry_of
+from adomnia.wire.shares import NewShareReply, SharedReply, ShareReply, SharesReply
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -105,11 +106,7 @@ class RemoteSession(DerivedSession):
         body = {**_batch_body(questions, confidence, payment), "request_id": choose_request_id(request_id)}
         body |= _anyway(allow_uninformative)
         record = self._post("batch", body)
-        return self._read(
-            BatchReply,
-            lambda told: [self._answer(each, place) for place, each in enumerate(told.answers)],
-            record,
-        )
+        return self._read(BatchReply, self._answers, record)
 
     @takes_options(PRICE)
     def price(
@@ -156,7 +153,7 @@ class RemoteSession(DerivedSession):
 
     def open_release(self, name: str) -> AskableRelease:
         check_release_name(name)
-        path = f"/datasets/{_part(self.dataset)}/releases/{_part(name)}/archive"
+        path = f"/datasets/{path_part(self.dataset)}/releases/{path_part(name)}/archive"
         return make_askable(unpack_archive(self._connection.download(path)))
 
     def table(self, name: str) -> PrivateTable:
@@ -182,6 +179,32 @@ class RemoteSession(DerivedSession):
         wanted = {"place": place} | ({} if confidence is None else {"confidence": confidence})
         record = self._get_answer(request_id, wanted)
         return self._read(AnswerReply, lambda told: self._answer(told, place), record)
+
+    def explain_answer(self, request_id: str, place: int = 0) -> Explanation:
+        told = self._get(f"explanations/{path_part(request_id)}", {"place": place})
+        return self._read(ExplanationReply, explanation_of, told)
+
+    def share(self, request_id: str) -> NewShareReply:
+        """A link to what was paid for under a request id; its `code`, for other analysts, is shown this once."""
+        told = self._post("shares", {"request_id": request_id})
+        return self._read(NewShareReply, take_reply, told)
+
+    def shares(self) -> list[ShareReply]:
+        """The links that one has made and not ended, newest first."""
+        return self._read(SharesReply, lambda told: told.shares, self._get("shares"))
+
+    def end_share(self, share_id: str) -> None:
+        """End one of one's own links; whoever has paid by it keeps the answers."""
+        self._connection.delete(f"/datasets/{path_part(self.dataset)}/shares/{path_part(share_id)}")
+
+    def open_shared(self, code: str) -> SharedReply:
+        """What another analyst's link leads to: the questions and their price, and nothing of the answers; free."""
+        return self._read(SharedReply, take_reply, self._get(f"shared/{path_part(code)}"))
+
+    def buy_shared(self, code: str) -> list[Answer]:
+        """Pay for the very answers that a link leads to, from one's own budget alone; what one has already is free."""
+        told = self._post(f"shared/{path_part(code)}", {})
+        return self._read(BatchReply, self._answers, told)
 
     def mock(self) -> Session:
         """The same session on made-up rows, to try questions out: they are made up here, and nothing is spent."""
@@ -220,13 +243,16 @@ class RemoteSession(DerivedSession):
             return ReleaseList()  # a server of an earlier version has none
 
     def _get(self, path: str, parameters: dict[str, Any] | None = None) -> Any:  # noqa: ANN401 - JSON
-        return self._connection.get(f"/datasets/{_part(self.dataset)}/{path}", parameters)
+        return self._connection.get(f"/datasets/{path_part(self.dataset)}/{path}", parameters)
 
     def _post(self, path: str, body: dict[str, Any]) -> Any:  # noqa: ANN401 - JSON
-        return self._connection.post(f"/datasets/{_part(self.dataset)}/{path}", body)
+        return self._connection.post(f"/datasets/{path_part(self.dataset)}/{path}", body)
 
     def _get_answer(self, request_id: str, parameters: dict[str, Any]) -> Any:  # noqa: ANN401 - JSON
-        return self._get(f"answers/{_part(request_id)}", parameters)
+        return self._get(f"answers/{path_part(request_id)}", parameters)
+
+    def _answers(self, told: BatchReply) -> list[Answer]:
+        return [self._answer(each, place) for place, each in enumerate(told.answers)]
 
     def _answer(self, told: AnswerReply, place: int, body: dict[str, Any] | None = None) -> Answer:
         """The answer, which asks again where other intervals are wanted than those that came.
@@ -267,13 +293,14 @@ def connect(
     """
     connection = Connection(check_address(url, insecure=insecure), token, timeout)
     try:
-        return _open_session(connection, dataset)
+        return RemoteSession(connection, *find_dataset(connection, dataset))
     except BaseException:
         connection.close()
         raise
 
 
-def _open_session(connection: Connection, dataset: str | None) -> RemoteSession:
+def find_dataset(connection: Connection, dataset: str | None) -> tuple[str, str]:
+    """The dataset of that name, or the only one, and who asks it; a Refusal where there is none."""
     analyst = read_reply(connection, _Named, _name, connection.get("/me"))
     names = read_reply(connection, _Datasets, lambda told: list(map(_name, told.datasets)), connection.get("/datasets"))
     chosen = names[0] if dataset is None and len(names) == 1 else dataset
@@ -281,7 +308,7 @@ def _open_session(connection: Connection, dataset: str | None) -> RemoteSession:
         what = "The dataset" if dataset is None else f"The dataset {dataset}"
         why = f"is not among those that {analyst} may ask: {', '.join(names) or 'there is none'}"
         raise Refusal(what, why, "name one of them, or ask the owner", code="unknown_dataset")
-    return RemoteSession(connection, chosen, analyst)
+    return chosen, analyst
 
 
 def read_reply(
@@ -304,7 +331,11 @@ def _name(told: _Named) -> str:
     return told.name
 
 
-def _part(text: str) -> str:
+def take_reply(told: _Told) -> _Told:
+    return told
+
+
+def path_part(text: str) -> str:
     """A part of a path; dots alone would be taken for a step up."""
     encoded = percent_encoded(text, safe="")
     return encoded.replace(".", "%2E") if encoded in {".", ".."} else encoded

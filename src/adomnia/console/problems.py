@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from adomnia.api.problems import Problem
 
 
+_NOT_THERE = frozenset({"unknown_route", "unknown_link", "unknown_text"})
 SHARED = re.compile(r"/shared/[\w-]{1,200}", re.ASCII)
 
 
@@ -41,7 +42,7 @@ def render_problem_page(error: Problem, path: str = "") -> Response:
     if isinstance(error, Refusal) and error.code == "signed_out":
         return RedirectResponse(f"/sign-in?to={path}" if SHARED.fullmatch(path) else "/sign-in", 303)
     title = "This failed" if isinstance(error, Failure) else "Not possible"
-    if isinstance(error, Refusal) and error.code == "unknown_route":
+    if isinstance(error, Refusal) and error.code in _NOT_THERE:
         title = "There is no such page"
     if isinstance(error, Refusal) and error.code == "role":
         title = "This page is not yours"

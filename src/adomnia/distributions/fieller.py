@@ -12,16 +12,19 @@ def fieller(
     below: Floats,
     variance: tuple[Floats | float, Floats | float, Floats | float],
     deviations: Floats | float,
+    floor: float = 0.0,
 ) -> Bounds:
     """All ratios r for which above - r below is within so many standard deviations of zero.
 
-    Its variance is a - 2 b r + c r**2. The ends are infinite where the divisor may be zero, or is not above it.
+    Its variance is a - 2 b r + c r**2. The ends are infinite where the divisor may be zero, or is not above it. `floor`
+    is what is left of its square at least, for those who take noise for no more than that.
 
     >>> [float(end) for end in fieller(np.array(10.0), np.array(5.0), (1.0, 0.0, 0.0), 2.0)]
     [1.6, 2.4]
     """
     squares, (a, b, c) = np.square(deviations), variance
     first, middle, last = below**2 - squares * c, above * below - squares * b, above**2 - squares * a
+    first = np.maximum(first, floor)
     clear = (below > 0) & (first > 0)
     root, divisor = np.sqrt(np.maximum(middle**2 - first * last, 0.0)), np.where(clear, first, 1.0)
     return np.where(clear, (middle - root) / divisor, -np.inf), np.where(clear, (middle + root) / divisor, np.inf)

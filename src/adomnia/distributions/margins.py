@@ -6,9 +6,11 @@ from statistics import NormalDist
 
 import numpy as np
 
-from adomnia.mechanisms.contract import Floats, Tails
+from adomnia.mechanisms.contract import Floats, Tails, find_alpha
 
 _LEAST_ALPHA = 1e-12  # smaller tails are not computed
+_SUREST = 1 - 2.0**-53  # the largest double below 1
+_LEAST_SURE = 2.0**-53  # what is less sure leaves 1 open, as a double
 _LAPLACE = 3.0  # the excess kurtosis of one Laplace noise: no sum of independent ones has more
 _KURTOSES = np.linspace(0.0, _LAPLACE, 13)
 _HALVINGS = 60
@@ -25,6 +27,15 @@ def margin(tails: Tails, alpha: float) -> float:
     """
     normal = -NormalDist().inv_cdf(alpha / 2)
     return max(normal, -log(alpha) / sqrt(2)) if tails == "laplace" else normal
+
+
+def divide_confidence(confidence: float, intervals: int) -> float:
+    """How sure each of so many intervals has to be, if all are to hold at once, whatever noise they share.
+
+    >>> divide_confidence(0.95, 5)
+    0.99
+    """
+    return min(max(1 - find_alpha(min(confidence, _SUREST), intervals, "any"), _LEAST_SURE), _SUREST)
 
 
 def deviations(variance: Floats, fourth: Floats, alpha: float) -> Floats:

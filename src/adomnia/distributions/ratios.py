@@ -57,32 +57,19 @@ def quotient_bounds(numerator: NoisyIntegers, denominator: NoisyIntegers, confid
     return np.where(seen.bounded, lower, -np.inf), np.where(seen.bounded, upper, np.inf)
 
 
-def ratio_within(
-    numerator: NoisyIntegers, denominator: NoisyIntegers, reach: tuple[int, int], confidence: float, cells: int
-) -> Bounds:
-    """Bounds of a ratio known to be within `reach`; where none of those fits, of a ratio of which that is not known."""
-    lower, upper = ratio_bounds(numerator, denominator, reach, confidence, cells)
-    empty = lower > upper
-    if not empty.any():
-        return lower, upper
-    outside = quotient_bounds(numerator, denominator, confidence, cells)
-    return np.where(empty, outside[0], lower), np.where(empty, outside[1], upper)
-
-
 def hold_within(lower: Floats, upper: Floats, values: Floats, limits: tuple[float, float]) -> Bounds:
-    """Ends that hold the values too, cut at the limits; what lies wholly beyond them begins there, as wide as it is.
+    """Ends that hold the values too, cut at the limits, with a quarter of their width left on this side of them.
 
-    That happens less often than an interval may be wrong, so whatever it then holds is right. The limit alone would
-    look as if the exact value were known.
+    An interval lies beyond the limits less often than it may be wrong, so whatever is shown then is right. The limit
+    alone would look as if the exact value were known. The quarter grows with the confidence, as the ends do.
 
     >>> [float(end) for end in hold_within(np.array(-9.0), np.array(-5.0), np.array(0.0), (0.0, 100.0))]
-    [0.0, 4.0]
+    [0.0, 1.0]
     """
     least, most = limits
-    width = upper - lower
-    low = np.minimum(np.where(lower > most, most - width, lower), values)
-    high = np.maximum(np.where(upper < least, least + width, upper), values)
-    return np.maximum(low, least), np.minimum(high, most)
+    quarter = (upper - lower) / 4
+    low, high = np.minimum(lower, most - quarter), np.maximum(upper, least + quarter)
+    return np.maximum(np.minimum(low, values), least), np.minimum(np.maximum(high, values), most)
 
 
 class _Turned:

@@ -43,7 +43,7 @@ _TROUBLES = {
     sqlite3.SQLITE_BUSY: Trouble("is locked by another program", f"wait for that program or end it, {_AGAIN}"),
     sqlite3.SQLITE_READONLY: Trouble("may not be written", f"let this process write it and its folder, {_AGAIN}"),
     sqlite3.SQLITE_CANTOPEN: Trouble("cannot be opened or created", f"let this process write its folder, {_AGAIN}"),
-    sqlite3.SQLITE_IOERR: Trouble("cannot be read or written", f"see the log and mend its disk, {_AGAIN}"),
+    sqlite3.SQLITE_IOERR: Trouble("cannot be read or written", f"see the log and repair its disk, {_AGAIN}"),
     sqlite3.SQLITE_PROTOCOL: Trouble(
         "had its files removed or replaced while it was open",
         f"let nobody touch the files of a ledger in use, {_AGAIN}",

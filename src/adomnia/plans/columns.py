@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from adomnia.distributions.margins import divide_confidence
 from adomnia.plans.cells import Cells, sort_cells
-from adomnia.plans.intervals import divide_confidence, estimate_term
+from adomnia.plans.intervals import estimate_term
 from adomnia.plans.plan import DistinctRows
 from adomnia.plans.views import choose_rows, read_column
 from adomnia.plans.windows import WindowedCells
@@ -166,7 +167,7 @@ def _one_below_the_other(estimates: Sequence[Estimate]) -> Estimate:
     """One column of several groupings. They hold the same noise: to cover all at once, what is left open is divided."""
 
     def interval(confidence: float, simultaneous: int) -> Bounds:
-        each = divide_confidence(1 - confidence, simultaneous)
+        each = divide_confidence(confidence, simultaneous)
         ends = [estimate.interval(each, 1) for estimate in estimates]
         lower, upper = (np.concatenate([end[side].ravel() for end in ends]) for side in (0, 1))
         return lower, upper

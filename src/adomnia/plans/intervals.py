@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from adomnia.distributions.margins import divide_confidence
 from adomnia.distributions.ratios import quotient_bounds
 from adomnia.mechanisms.contract import find_alpha
 from adomnia.plans.boxes import find_box, find_limits
@@ -27,8 +28,6 @@ from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, join
 from adomnia.statistics.linear import Ring, linear
 from adomnia.statistics.shares import share_bounds
 
-_SUREST = 1 - 2.0**-53  # the largest double below 1
-_LEAST_SURE = 2.0**-53  # what is less sure leaves 1 open, as a double
 _TWO = 2
 _BOXED = 0.05  # of the misses that are allowed, how many are left to the box where nothing else is known
 
@@ -49,12 +48,10 @@ def estimate_term(source: Term, estimates: Mapping[Any, Estimate]) -> Estimate:
     def interval(confidence: float, cells: int) -> Bounds:
         if not 0 < confidence < 1:
             raise ValueError(f"Interval confidence must be above 0 and below 1, got {confidence}.")
-        if (
-            dependent
-        ):  # other rows of the answer hold the same noise: to cover all at once, what is left open is divided
-            confidence, cells = divide_confidence(1 - confidence, cells), 1
+        if dependent:  # other rows of the answer hold the same noise
+            confidence, cells = divide_confidence(confidence, cells), 1
         with np.errstate(all="ignore"):
-            lower, upper = _box_of(source, pieces, 1 - confidence, cells)
+            lower, upper = _box_of(source, pieces, confidence, cells)
         return around(values, (lower, upper))
 
     joint = bool(pieces) and pieces[0][0] is source  # one piece, then
@@ -70,16 +67,11 @@ def around(values: Floats, bounds: Bounds) -> Bounds:
     return np.where(lower > upper, -np.inf, lower), np.where(lower > upper, np.inf, upper)
 
 
-def divide_confidence(missed: float, places: int) -> float:
-    """How sure each of so many has to be, if one of them is missed with that probability at most."""
-    return min(max(1 - missed / places, _LEAST_SURE), _SUREST)
-
-
-def _box_of(term: Term, pieces: list[tuple[Term, Interval]], missed: float, cells: int) -> Bounds:
-    """What a term may be if each piece is within its interval; one of them is not with that probability at most."""
+def _box_of(term: Term, pieces: list[tuple[Term, Interval]], confidence: float, cells: int) -> Bounds:
+    """What a term may be if each piece is within its interval, as all of them are with that confidence."""
     intervals = dict(pieces)
     noisy = sum(not isinstance(piece, Keyed | Grouping) for piece in intervals)
-    each = divide_confidence(missed, max(1, noisy))
+    each = divide_confidence(confidence, max(1, noisy))
     bounds = {piece: found(each, cells) for piece, found in intervals.items()}
     return find_box(term, {id(piece): bounds[piece] for piece, _ in pieces})
 
@@ -159,7 +151,7 @@ def _known_or_box(
         bounded = np.isfinite(lower) & np.isfinite(upper)
         if bounded.all():
             return lower, upper
-        box = _box_of(term, [piece for side in sides for piece in _pieces(side, estimates)], missed * _BOXED, cells)
+        box = _box_of(term, [piece for side in sides for piece in _pieces(side, estimates)], 1 - missed * _BOXED, cells)
         return np.where(bounded, lower, box[0]), np.where(bounded, upper, box[1])
 
     return interval

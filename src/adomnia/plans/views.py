@@ -93,7 +93,7 @@ def choose_rows(view: TableView, table: ResultTable) -> NDArray[np.intp]:
 
 
 def read_column(table: ResultTable, name: str) -> Sequence[Fact]:
-    """The values of a column of the table; None where there is no reply."""
+    """The values of a column of the table; None where it is not estimable."""
     if name in table.labels:
         return table.labels[name]
     if name in table.facts:

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from adomnia.distributions.margins import divide_confidence
 from adomnia.plans.cells import Cells, LeftRows, Membership, sort_cells, with_values
 from adomnia.plans.formulas import Term, WindowFunction, leaves_of, may_be_null, walk
-from adomnia.plans.intervals import around, divide_confidence, estimate_term, find_line
+from adomnia.plans.intervals import around, estimate_term, find_line
 from adomnia.privacy.keys import Key
 from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, join_about
 from adomnia.statistics.linear import Ring, linear
@@ -62,9 +63,9 @@ def _estimate(over: WindowFunction, cells: Cells) -> Estimate:
 
     def interval(confidence: float, simultaneous: int) -> Bounds:
         # A row is covered if all of its group are within their intervals at once; all rows, if all cells are.
-        missed = (1 - confidence) / (largest if simultaneous == 1 else cells.size)
+        intervals = (largest if simultaneous == 1 else cells.size) * (2 if rows.by_noise else 1)
         with np.errstate(all="ignore"):
-            lower, upper = _bounds(over, cells, rows, groups, missed)
+            lower, upper = _bounds(over, cells, rows, groups, divide_confidence(confidence, intervals))
         return around(values, (lower.reshape(cells.shape), upper.reshape(cells.shape)))
 
     method = f"{over.function.replace('_', ' ')} {_CUT if rows.cut else _BOXED}"
@@ -95,9 +96,8 @@ def _values(over: WindowFunction, cells: Cells, members: Membership, rows: LeftR
     return np.where(number > 0, found, np.nan)
 
 
-def _bounds(over: WindowFunction, cells: Cells, rows: LeftRows, groups: NDArray[np.intp], missed: float) -> Bounds:
-    """The ends, where every row is within its interval, which it misses so seldom, and whether it counts too."""
-    each_sure = divide_confidence(missed, 2 if rows.by_noise else 1)
+def _bounds(over: WindowFunction, cells: Cells, rows: LeftRows, groups: NDArray[np.intp], each_sure: float) -> Bounds:
+    """The ends, where every row is within its interval, and so is whether it counts, each with that confidence."""
     members = _members(cells, rows, groups, each_sure)
     if over.function in RANKS:
         found = None if rows.cut else rank_bounds(over, cells, members, each_sure)

@@ -34,6 +34,7 @@ SPREAD_EVENLY = define_note(
 FREE_RELEASE = NoteTemplate(
     "free_release", "The release {release} answers it for nothing, within {error:.4g}: pass {from_release=True}."
 )
+FROM_CATALOG = define_note("from_catalog", "From the catalog: no data was read, and nothing was paid.")
 MISSING = NoteTemplate("missing", "Rows whose {columns} is missing are in no group.")
 _UNDECLARED = NoteTemplate("missing_or_undeclared", "Rows whose {columns} is missing or not declared are in no group.")
 _LEFT_OUT = NoteTemplate("columns_left_out", "Not in it, because neither values nor bounds are declared: {columns}.")

@@ -28,12 +28,14 @@ from adomnia.console.problems import PageRoute, render_problem_page
 from adomnia.console.routes import PAGE_HANDLERS
 from adomnia.version import __version__
 from adomnia.wire.answers import AnswerReply, BatchReply
-from adomnia.wire.budgets import AccountReply, BudgetReply, PastsReply
+from adomnia.wire.budgets import AccountReply, AccountsReply, BudgetReply, PastsReply
+from adomnia.wire.catalog_texts import CatalogIdentityReply, CatalogPreviewReply, CatalogTextReply, OlderTextReply
 from adomnia.wire.catalogs import CatalogReply
 from adomnia.wire.explanations import ExplanationReply
 from adomnia.wire.methods import MethodsReply
 from adomnia.wire.quotes import QuoteReply
 from adomnia.wire.releases import ZIP, ReleaseReply, ReleasesReply
+from adomnia.wire.shares import NewShareReply, SharedReply, SharesReply
 
 if TYPE_CHECKING:
     from starlette.routing import BaseRoute
@@ -85,29 +87,31 @@ ENDPOINTS: dict[Route, Endpoint] = {
     ("GET", f"{DATASET}/answers/{{request_id}}"): Endpoint(
         questions.answer, AnswerReply, refuses=(400, 404, 409), tables=True
     ),
+    ("GET", f"{DATASET}/explanations/{{request_id}}"): Endpoint(
+        questions.explanation, ExplanationReply, refuses=(400, 404, 409)
+    ),
     ("GET", f"{DATASET}/budget"): Endpoint(datasets.budget, BudgetReply, refuses=(404,)),
     ("POST", f"{DATASET}/releases"): Endpoint(releases.make, ReleaseReply, refuses=(400, 402, 404, 409), sends=True),
     ("GET", f"{DATASET}/releases"): Endpoint(releases.list_all, ReleasesReply, refuses=(404,)),
     ("GET", f"{DATASET}/releases/{{release}}"): Endpoint(releases.describe, ReleaseReply, refuses=(404,)),
     ("GET", f"{DATASET}/releases/{{release}}/archive"): Endpoint(releases.download, ZIP, refuses=(404, 409)),
-    ("GET", f"{DATASET}/shares"): Endpoint(shares.shares, models.SharesReply, refuses=(404,)),
-    ("POST", f"{DATASET}/shares"): Endpoint(
-        shares.create_share, models.NewShareReply, 201, refuses=(400, 404), sends=True
-    ),
-    ("DELETE", f"{DATASET}/shares/{{share_id}}"): Endpoint(shares.end_share, None, 204, refuses=(400,)),
-    ("GET", f"{DATASET}/shared/{{code}}"): Endpoint(shares.open_shared, models.SharedReply, refuses=(400, 404)),
-    ("POST", f"{DATASET}/shared/{{code}}"): Endpoint(shares.buy, AnswerReply, refuses=(400, 402, 404, 409)),
+    ("GET", f"{DATASET}/shares"): Endpoint(shares.shares, SharesReply, refuses=(404,)),
+    ("POST", f"{DATASET}/shares"): Endpoint(shares.create_share, NewShareReply, 201, refuses=(400, 404), sends=True),
+    ("DELETE", f"{DATASET}/shares/{{share_id}}"): Endpoint(shares.end_share, None, 204, refuses=(404,)),
+    ("GET", f"{DATASET}/shared/{{code}}"): Endpoint(shares.open_shared, SharedReply, refuses=(400, 404)),
+    ("POST", f"{DATASET}/shared/{{code}}"): Endpoint(shares.buy, BatchReply, refuses=(400, 402, 404, 409)),
     ("POST", f"{DATASET}/accounts/top-up"): Endpoint(
         oversight.top_up_budget, AccountReply, refuses=(400, 404, 409), sends=True
     ),
-    ("GET", f"{DATASET}/catalog/text"): Endpoint(catalog_text.text, models.CatalogTextReply, refuses=(404,)),
+    ("GET", f"{DATASET}/catalog/text"): Endpoint(catalog_text.text, CatalogTextReply, refuses=(404,)),
+    ("GET", f"{DATASET}/catalog/text/{{older}}"): Endpoint(catalog_text.older_text, OlderTextReply, refuses=(404,)),
     ("PUT", f"{DATASET}/catalog/text"): Endpoint(
-        catalog_text.save, models.CatalogIdentityReply, refuses=(400, 404, 409), sends=True
+        catalog_text.save, CatalogIdentityReply, refuses=(400, 404, 409), sends=True
     ),
     ("POST", f"{DATASET}/catalog/check"): Endpoint(
-        catalog_text.check, models.CatalogPreviewReply, refuses=(400, 404), sends=True
+        catalog_text.check, CatalogPreviewReply, refuses=(400, 404), sends=True
     ),
-    ("GET", f"{DATASET}/accounts"): Endpoint(oversight.accounts, models.AccountsReply, refuses=(404,)),
+    ("GET", f"{DATASET}/accounts"): Endpoint(oversight.accounts, AccountsReply, refuses=(404,)),
     ("GET", f"{DATASET}/ledger"): Endpoint(oversight.ledger, models.LedgerReply, refuses=(404,)),
     ("GET", f"{DATASET}/ledger/verify"): Endpoint(oversight.verify, models.VerifiedReply, refuses=(404,)),
     ("GET", f"{API}/metrics"): Endpoint(oversight.metrics, "text/plain"),

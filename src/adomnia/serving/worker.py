@@ -107,7 +107,7 @@ class _Retries:
                 fault = error
             except OSError as error:
                 self.logs.log_fault("worker", error)
-                fault = Unavailable("The server", "has trouble with a file that only its log names", "mend its disk")
+                fault = Unavailable("The server", "has trouble with a file that only its log names", "repair its disk")
             self.channel.send(refused=fault_to_record(fault))
             self.logs.write("error", event="catalog", why=str(fault))
             sleep(WATCH_SECONDS)

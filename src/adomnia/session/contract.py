@@ -137,6 +137,10 @@ class Session(Queries, Protocol):
         """What was paid for under a request id, once more; of a batch, the answer in that place, from 0."""
         ...
 
+    def explain_answer(self, request_id: str, place: int = 0) -> Explanation:
+        """What was measured for an answer that was paid for, and what each part of it cost, free."""
+        ...
+
     def mock(self) -> Session:
         """The same session on made-up rows, to try questions out: nothing is spent."""
         ...

@@ -8,6 +8,7 @@ import numpy as np
 
 from adomnia.plans.columns import KeyColumn, ValueColumn
 from adomnia.pricing.bills import format_cost
+from adomnia.pricing.notes import FROM_CATALOG
 from adomnia.privacy.amounts import show_down
 from adomnia.session.cells import show_column, show_public
 from adomnia.tables import TextTable, html_lines
@@ -39,6 +40,8 @@ def format_footer(answer: AnswerValues) -> list[str]:
     """What it cost, what is left, and what the interval means."""
     if answer.cost is None and not answer.notes:
         return ["Public: read exactly, at no price."]
+    if [note.code for note in answer.notes] == [FROM_CATALOG.code]:
+        return list(answer.notes)
     if answer.cost is None:
         return [
             "Nothing was paid.",

@@ -15,7 +15,7 @@ _ARROW = (pa.Table, pa.RecordBatch)
 
 
 def predict_rows(model: Mapping[str, Any], rows: Any, confidence: float) -> Any:  # noqa: ANN401 - as it was given
-    """The rows, each with what is predicted there and the ends of its interval; None where there is no reply."""
+    """The rows, each with what is predicted there and the ends of its interval; None where it is not estimable."""
     if "columns" not in model:
         fix = "ask for a model such as lm, of all people: with by => there is one for each group"
         raise Refusal("predict()", "needs the answer of a model", fix, code="no_model")

@@ -12,7 +12,7 @@ from adomnia.asking.inquiry import Inquiry, ask
 from adomnia.asking.purchase import buy
 from adomnia.asking.quoting import explain_question, quote
 from adomnia.asking.releasing import buy_release, find_release, list_releases, publish
-from adomnia.errors import AdomniaError
+from adomnia.errors import AdomniaError, Refusal
 from adomnia.explaining.methods import list_methods
 from adomnia.options import ASK, BATCH, CONFIDENCE, EXPLAIN, PRICE, RELEASE
 from adomnia.pricing.policies import terms
@@ -182,17 +182,21 @@ class LocalSession(DerivedSession):
         """What was paid for under a request id, as `answer` gives it, and what was asked and measured for it."""
         return recall(self._asker, request_id, place, confidence)
 
-    def take(self, receipt: Receipt, request_id: str | None = None) -> Answer:
-        """The very answer that another analyst paid for, at the expense of one's own budget alone, or a Refusal.
+    def explain_answer(self, request_id: str, place: int = 0) -> Explanation:
+        recalled = self.recall(request_id, place)
+        told = recalled.explain()
+        if told is None:
+            why = "was answered under a catalog that meant something else by it, and is not explained any more"
+            raise Refusal(f"Request {request_id}", why, "read the notes of the answer", code="catalog_changed")
+        return build_explanation(told[0], recalled.batch.confidence, self._asker.left)
 
-        Of several questions, the first answer.
-        """
+    def take(self, receipt: Receipt, request_id: str | None = None) -> list[Answer]:
+        """The very answers that another analyst paid for, at the expense of one's own budget alone, or a Refusal."""
         batch = Batch.from_text(receipt.asked)
         with self._asking():
             plans = batch.plans(self._dataset.catalog)
-            return build_answers(
-                buy(self._asker, batch, plans, request_id, allow_uninformative=True, source=receipt.key)
-            )[0]
+            bought = buy(self._asker, batch, plans, request_id, allow_uninformative=True, source=receipt.key)
+            return build_answers(bought)
 
     def mock(self) -> LocalSession:
         """The same session on made-up rows, to try questions out: nothing is read and nothing is spent."""

@@ -148,8 +148,8 @@ class ResultTable:
     """A result with rows and columns of its own: labels that are public, and estimates with one number a row.
 
     `facts` are further columns that follow from what was measured and have no interval, such as p-values: computed when
-    they are read, None where there is no reply. `figure` describes a picture of it, for those who draw, and `model` is
-    what predictions need, both as plain data. `product` is what a release publishes. `about` is what intervals are
+    they are read, None where one is not estimable. `figure` describes a picture of it, for those who draw, and `model`
+    is what predictions need, both as plain data. `product` is what a release publishes. `about` is what intervals are
     about, or those of which column, where others are about the data.
     """
 

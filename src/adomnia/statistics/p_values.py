@@ -34,7 +34,7 @@ def bound_p_value(value: float, least: float = LEAST) -> float:
 
 
 def bound_p_values(values: Sequence[Fact]) -> tuple[Fact, ...]:
-    """The same of a column; None where there is no reply."""
+    """The same of a column; None where it is not estimable."""
     return tuple(bound_p_value(value) if isinstance(value, float) else value for value in values)
 
 

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Annotated, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, cast
 
 import numpy as np
-from pydantic import BeforeValidator, FailFast, Field, PlainValidator, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, FailFast, Field, PlainValidator, WithJsonSchema, create_model, model_validator
 
 from adomnia.asking.batch import MOST_QUESTIONS, bind_question, check_text
-from adomnia.options import LARGEST_GROUP, OPTIONS
+from adomnia.options import OPTIONS, QuestionOption
 from adomnia.pricing.bills import Quote
 from adomnia.pricing.questions import Payment, Question, check_names
 from adomnia.session.answer import Answer
@@ -24,7 +24,6 @@ from adomnia.wire.models import LARGEST_BODY, Sent
 _MOST_LISTED = 1000  # questions or weights that are read at all; how many may be asked, the session says
 _MOST_DIGITS = 20  # of a whole number that is sent as one
 _LONGEST_NAME = 200
-_AMOUNTS = tuple(row.name for row in OPTIONS.values() if row.kind in {"amount", "distance"})
 
 # The schema says what is right, and the session refuses what is not, in the same words as without a server.
 Text: TypeAlias = Annotated[
@@ -38,15 +37,6 @@ Confidence: TypeAlias = Annotated[
     float,
     PlainValidator(read_float),
     WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}),
-]
-GroupSize: TypeAlias = Annotated[
-    Any, PlainValidator(read_json_number), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": LARGEST_GROUP})
-]
-Effort: TypeAlias = Annotated[
-    str, Field(max_length=_LONGEST_NAME, json_schema_extra={"enum": list(OPTIONS["effort"].choices)})
-]
-Inference: TypeAlias = Annotated[
-    str, Field(max_length=_LONGEST_NAME, json_schema_extra={"enum": list(OPTIONS["inference"].choices)})
 ]
 OutputName: TypeAlias = Annotated[str, Field(max_length=_LONGEST_NAME)]
 
@@ -120,13 +110,46 @@ Parameters: TypeAlias = Annotated[
 ]
 
 
+_KINDS: dict[str, Any] = {
+    "amount": Amount,
+    "distance": Amount,
+    "share": Confidence,
+    "truth": bool,
+    "text": RequestId,
+    "amounts": Weights,
+    "values": Parameters,
+}
+
+
 def describe_option(name: str) -> Any:  # noqa: ANN401 - a field, as Pydantic says
     """The field of an option: a part of a question that is not named is what it is without."""
     row = OPTIONS[name]
     return Field(None if row.is_of_question else row.default, description=row.meaning)
 
 
-class PaymentFields(Sent):
+def _read_kind(row: QuestionOption) -> Any:  # noqa: ANN401 - a type
+    """How an option is read, by its kind."""
+    match row.kind:
+        case "whole number":
+            bounds = {"type": "integer", "minimum": row.least, "maximum": row.most}
+            return Annotated[Any, PlainValidator(read_json_number), WithJsonSchema(bounds)]
+        case "choice":
+            return Annotated[str, Field(max_length=_LONGEST_NAME, json_schema_extra={"enum": list(row.choices)})]
+    return _KINDS[row.kind]
+
+
+_OF_QUESTION = tuple(row.name for row in OPTIONS.values() if row.is_of_question)
+if TYPE_CHECKING:
+    _QuestionFields = Sent  # with a field for each part of a question, by the name of its row
+else:
+    _QuestionFields = create_model(
+        "_QuestionFields",
+        __base__=Sent,
+        **{name: (_read_kind(OPTIONS[name]) | None, describe_option(name)) for name in _OF_QUESTION},
+    )
+
+
+class PaymentFields(_QuestionFields):
     """What is named beside the text of a question."""
 
     @model_validator(mode="before")
@@ -136,22 +159,9 @@ class PaymentFields(Sent):
             check_names(body, "`{}`")
         return body
 
-    epsilon: Amount | None = describe_option("epsilon")
-    rho: Amount | None = describe_option("rho")
-    error: Amount | None = describe_option("error")
-    weights: Weights | None = describe_option("weights")
-    rows: GroupSize | None = describe_option("rows")
-    delta: Amount | None = describe_option("delta")
-    effort: Effort | None = describe_option("effort")
-    interval: bool | None = describe_option("interval")
-    inference: Inference | None = describe_option("inference")
-    parameters: Parameters | None = describe_option("parameters")
-
-    from_release: bool | None = describe_option("from_release")
-
     def payment(self) -> Payment:
         """What was named of it, as a session takes it."""
-        named = {name: getattr(self, name) for name in Payment.__annotations__}
+        named = {name: getattr(self, name) for name in _OF_QUESTION}
         return cast("Payment", {name: value for name, value in named.items() if value is not None})
 
 
@@ -257,24 +267,26 @@ def question_body(question: Question) -> dict[str, Any]:
     check_text(question)
     # What is wrong with parameters is refused here as it would be there.
     bind_question(replace(question, text=without_explain(question.text)))
-    named: Any = {name: getattr(question, name) for name in Payment.__annotations__}
-    if question.inference == "data":  # as it was sent before there was another
-        del named["inference"]
-    return {"sql": question.text, **payment_body(named)}
+    named = {name: getattr(question, name) for name in _OF_QUESTION}
+    said: Any = {name: value for name, value in named.items() if value != OPTIONS[name].default}
+    return {"sql": question.text, **payment_body(said)}
 
 
 def payment_body(payment: Payment) -> dict[str, Any]:
     """What is named beside a text, for JSON; exact."""
     body: dict[str, Any] = {name: value for name, value in payment.items() if value is not None}
-    for name in _AMOUNTS:
-        if name in body:
-            body[name] = write_number(name, body[name])
-    if "parameters" in body:
-        given = body["parameters"]
-        named = (
-            {str(name): write_parameter(value) for name, value in given.items()} if isinstance(given, Mapping) else None
-        )
-        body["parameters"] = list(map(write_parameter, given)) if named is None else named
-    if "weights" in body:
-        body["weights"] = {name: write_number("weights", weight) for name, weight in body["weights"].items()}
-    return body
+    return {name: _write_option(OPTIONS[name], value) for name, value in body.items()}
+
+
+def _write_option(row: QuestionOption, value: Any) -> Any:  # noqa: ANN401 - whatever may be named
+    """What an option is sent as, by its kind."""
+    match row.kind:
+        case "amount" | "distance":
+            return write_number(row.name, value)
+        case "amounts":
+            return {name: write_number(row.name, amount) for name, amount in value.items()}
+        case "values" if isinstance(value, Mapping):
+            return {str(name): write_parameter(each) for name, each in value.items()}
+        case "values":
+            return list(map(write_parameter, value))
+    return value

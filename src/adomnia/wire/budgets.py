@@ -122,3 +122,16 @@ class PastsReply(Reply):
 def pasts_record(pasts: list[Past]) -> dict[str, Any]:
     """A page of earlier requests as plain data."""
     return {"answers": list(map(PastReply.record, pasts)), "next": pasts[-1].request_id if pasts else None}
+
+
+class NamedAccountReply(AccountReply):
+    """An analyst's account."""
+
+    analyst: str
+
+
+class AccountsReply(Reply):
+    """All budgets, and what was spent of them: the dataset's, and each analyst's."""
+
+    dataset: AccountReply
+    analysts: list[NamedAccountReply]

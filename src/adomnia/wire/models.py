@@ -5,6 +5,7 @@ in the words of JSON, with what they name beside, so that clients write their ow
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from typing import Annotated, Any, TypeAlias, TypeVar
 
 from pydantic import (
@@ -33,6 +34,13 @@ API = "/api/v1"  # what every address begins with
 LARGEST_BODY = 2**20  # bytes of a request that asks something
 
 _Part = TypeVar("_Part")
+
+
+def _write_time(told: float | str) -> str:
+    return told if isinstance(told, str) else datetime.fromtimestamp(told, UTC).isoformat(timespec="seconds")
+
+
+Time: TypeAlias = Annotated[str, BeforeValidator(_write_time), Field(json_schema_extra={"format": "date-time"})]
 
 
 class Sent(BaseModel):

@@ -1,4 +1,4 @@
-"""The one shape of errors: what happened, why, and how to mend it."""
+"""The one shape of errors: what happened, why, and the fix."""
 
 from typing import Any
 

@@ -26,7 +26,7 @@ def test_a_link_is_made_listed_and_ended(own_house):
     assert [(each["id"], each["request_id"]) for each in listed] == [(link["id"], paid)]
     assert "code" not in listed[0]
     assert own_house.ask("bob", "GET", SHARES).json() == {"shares": []}
-    assert own_house.ask("bob", "DELETE", f"{SHARES}/{link['id']}").status_code == 400
+    assert own_house.ask("bob", "DELETE", f"{SHARES}/{link['id']}").status_code == 404
     assert own_house.ask("alice", "DELETE", f"{SHARES}/{link['id']}").status_code == 204
     assert own_house.ask("bob", "GET", f"{SHARED}/{link['code']}").status_code == 404
 
@@ -45,12 +45,12 @@ def test_the_very_answer_is_bought_from_the_buyer_s_budget_alone(own_house):
     _, made = share(own_house)
     path = f"{SHARED}/{made.json()['code']}"
     before, dataset = spent(own_house, "bob")
-    bought = own_house.ask("bob", "POST", path).json()
+    (bought,) = own_house.ask("bob", "POST", path).json()["answers"]
     own = own_house.query("alice").json()
     assert bought["columns"] == own["columns"]
     assert spent(own_house, "bob")[0].epsilon_units - before.epsilon_units == 125 * 10**9
     assert spent(own_house, "bob")[1] == dataset
-    assert own_house.ask("bob", "POST", path).json()["columns"] == own["columns"]
+    assert own_house.ask("bob", "POST", path).json()["answers"][0]["columns"] == own["columns"]
     assert spent(own_house, "bob")[0].epsilon_units - before.epsilon_units == 125 * 10**9
     assert own_house.ask("bob", "GET", path).json()["request_id"] == bought["receipt"]["request_id"]
 
@@ -58,15 +58,12 @@ def test_the_very_answer_is_bought_from_the_buyer_s_budget_alone(own_house):
 def test_what_was_bought_is_given_again_where_nothing_is_left_to_pay_with(own_house):
     _, made = share(own_house, epsilon=0.75)
     path = f"{SHARED}/{made.json()['code']}"
-    bought = own_house.ask("carol", "POST", path).json()  # who has epsilon 1 in all
+    (bought,) = own_house.ask("carol", "POST", path).json()["answers"]  # who has epsilon 1 in all
     before = spent(own_house, "carol")
-    again = own_house.ask("carol", "POST", path)
-    assert (again.status_code, again.json()["receipt"], again.json()["columns"]) == (
-        200,
-        bought["receipt"],
-        bought["columns"],
-    )
-    assert again.json()["replayed"]
+    reply = own_house.ask("carol", "POST", path)
+    (again,) = reply.json()["answers"]
+    assert (reply.status_code, again["receipt"], again["columns"]) == (200, bought["receipt"], bought["columns"])
+    assert again["replayed"]
     assert spent(own_house, "carol") == before
 
 
@@ -74,7 +71,7 @@ def test_one_s_own_answer_is_read_again(own_house):
     paid, made = share(own_house)
     path, before = f"{SHARED}/{made.json()['code']}", spent(own_house, "alice")
     assert own_house.ask("alice", "GET", path).json()["request_id"] == paid
-    assert own_house.ask("alice", "POST", path).json()["receipt"]["request_id"] == paid
+    assert own_house.ask("alice", "POST", path).json()["answers"][0]["receipt"]["request_id"] == paid
     assert spent(own_house, "alice") == before
 
 

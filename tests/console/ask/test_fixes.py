@@ -70,7 +70,7 @@ def test_values_that_nobody_declared_can_be_named_or_found(shared_house):
 
 def test_of_two_mistakes_a_fix_mends_one_and_says_that_there_is_more(shared_house):
     (first,) = refused(shared_house, "SELECT AVG(salery) FROM people WHERE agee > 3").fixes
-    assert "more to mend" in first.note
+    assert "more to fix" in first.note
 
 
 def test_an_error_in_groups_of_unknown_size_is_asked_with_a_size(shared_house):

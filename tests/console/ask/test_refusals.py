@@ -34,7 +34,7 @@ def test_it_speaks_the_words_of_the_page(shared_house):
     told = refused(shared_house, "SELECT diagnosis, COUNT(*) FROM visits GROUP BY diagnosis")
     assert told.fix.endswith("add delta 1e-9")
     assert told.is_name
-    assert told.way_out.startswith("To mend it, group by a declared category")
+    assert told.way_out.startswith("To fix it, group by a declared category")
     assert refused(shared_house, "SELECT COUNT(*) FROM poeple").way_out == (
         "Did you mean people? There are people, visits, cities."
     )

@@ -1,4 +1,4 @@
-"""Fits of distributions: known answers, coverage of all that is stated, and no reply where nothing can be told."""
+"""Fits of distributions: known answers, coverage of all that is stated, and nothing where nothing is estimable."""
 
 from fractions import Fraction
 
@@ -95,7 +95,7 @@ def test_ugly_data_has_no_reply_or_finite_figures(x, price, distribution):
     lower, upper = estimate.interval(0.95, 1)
     assert not np.isnan([lower, upper]).any()
     assert ((lower == -np.inf) & (upper == np.inf)).all() or (lower <= estimate.values).all()
-    assert silent.any() == any(note.startswith("No reply") for note in table.notes)
+    assert silent.any() == any(note.startswith("Not estimable") for note in table.notes)
     assert all((fact() == (None,) * table.rows) == silent.any() for fact in table.facts.values())
 
 

@@ -133,7 +133,7 @@ def test_ugly_data_has_no_reply_or_finite_figures(x, price, family):
     lower, upper = table.estimates["estimate"].interval(0.95, 1)
     assert not np.isnan([lower, upper]).any()
     assert silent or ((lower <= values) & (values <= upper)).all()
-    assert silent == any(note.startswith("No reply") for note in table.notes)
+    assert silent == any(note.startswith("Not estimable") for note in table.notes)
     assert all((None in fact()) == silent for fact in table.facts.values())
 
 

@@ -1,4 +1,4 @@
-"""Linear regression: the answers of statsmodels, intervals that cover, and no reply where there is none."""
+"""Linear regression: the answers of statsmodels, intervals that cover, and none where it is not estimable."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def coverage(n, price, repetitions, seed):
         for place, (population, truth) in enumerate(((True, TRUE), (False, exact.coefficients))):
             below, above = fit.scores(population=population).interval(reach)
             off = truth - fit.coefficients
-            covered[place] += ~((off < below) | (off > above))  # no reply excludes nothing
+            covered[place] += ~((off < below) | (off > above))  # what is not estimable excludes nothing
         blind = np.sqrt(np.diagonal(fit._units @ (fit.variance * fit.inverse) @ fit._units.T))
         covered[2] += np.abs(TRUE - fit.coefficients) <= reach * blind
     return covered / repetitions
@@ -198,7 +198,7 @@ def test_whatever_the_data_everything_is_finite_or_has_no_reply(shape, price):
     assert np.all(lower[~lost] <= values[~lost])
     assert np.all(values[~lost] <= upper[~lost])
     assert np.all(np.isneginf(lower[lost]))
-    assert any("No reply" in note for note in table.notes) == bool(lost.any())
+    assert any("Not estimable" in note for note in table.notes) == bool(lost.any())
     for column in table.facts.values():
         for fact, missing in zip(column(), lost, strict=True):
             assert fact is None if missing else fact is None or np.isfinite(fact)
@@ -210,7 +210,7 @@ def test_a_level_without_rows_has_no_reply_and_the_others_stand():
     table = analyse(build("y ~ x + a"), Pure(1), data, SeededBits("level"))
     known = dict(zip(table.labels["term"], ~np.isnan(table.estimates["estimate"].values), strict=True))
     assert known == {"(Intercept)": True, "x": True, "a[q]": True, "a[r]": False}
-    assert "No reply for a[r]:" in " ".join(table.notes)
+    assert "Not estimable: a[r]." in " ".join(table.notes)
 
 
 def test_two_columns_that_the_data_cannot_tell_apart_have_no_reply():

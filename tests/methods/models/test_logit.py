@@ -162,7 +162,7 @@ def test_ugly_data_gives_finite_numbers_or_no_reply(price, rows, response):
     assert np.array_equal(told, ~np.isnan(errors))
     assert np.all(np.isfinite(values[told]) & np.isfinite(errors[told]) & (lower < upper)[told])
     assert all(each is None or 0 <= each <= 1 for each in table.facts["p_value"]())
-    assert told.all() or any("No reply for" in note for note in table.notes)
+    assert told.all() or any("Not estimable:" in note for note in table.notes)
 
 
 def test_separable_data_is_told():
@@ -240,7 +240,7 @@ def test_predictions_are_made_from_its_model():
 
 
 def test_what_is_not_told_of_one_coefficient_widens_the_intervals_of_the_others():
-    """A column that hardly leaves one end of its bounds: its slope has no reply, and the intercept depends on it.
+    """A column that hardly leaves one end of its bounds: its slope is not estimable, and the intercept depends on it.
 
     Intervals that leave the slope out cover 3 of 4 times. Fewer than 128 of 160 have a probability below 1e-6 at 0.95.
     """

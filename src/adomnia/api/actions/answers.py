@@ -30,6 +30,13 @@ def recall(visit: Visit, request_id: str, place: int = 0, *, confidence: float |
     return visit.curator.session(visit.visitor.name).recall(request_id, place, confidence=confidence)
 
 
+def recall_batch(visit: Visit, request_id: str) -> list[Answer]:
+    """All of one's own answers that were paid for under a request id."""
+    first = recall(visit, request_id)
+    others = (recall(visit, request_id, place).answer for place in range(1, len(first.batch.questions)))
+    return [first.answer, *others]
+
+
 def find_entry(visit: Visit, receipt: Receipt) -> LedgerEntry | None:
     """The entry of the ledger that a receipt is of; None if there is no such entry."""
     with visit.curator.ledger.snapshot() as records:
@@ -95,17 +102,17 @@ def expect_shared(visit: Visit, shared: SharedAnswer) -> Quote | None:
         return None
 
 
-def buy_shared(visit: Visit, code: str, request_id: str) -> tuple[str, Answer | None]:
-    """Pay for the answer that a link leads to, from one's own budget alone; its id, and no answer if one has it."""
+def buy_shared(visit: Visit, code: str, request_id: str) -> tuple[str, list[Answer] | None]:
+    """Pay for the answers that a link leads to, from one's own budget alone; their id, and none if one has them."""
     shared = find_shared(visit, code)
     if shared.had_as:  # also where nothing is left to pay with: whoever lost the reply asks for it again
         return shared.had_as, None
     receipt = shared.receipt
     with limit():
         find_offer(visit.curator, visit.visitor.name, receipt)  # it says best why not
-    answer = visit.curator.session(visit.visitor.name).take(receipt, request_id)
-    visit.services.metrics.count_question("replayed" if answer.replayed else "answered")
-    return (answer.receipt or receipt).request_id, answer
+    answers = visit.curator.session(visit.visitor.name).take(receipt, request_id)
+    visit.services.metrics.count_question("replayed" if answers[0].replayed else "answered")
+    return (answers[0].receipt or receipt).request_id, answers
 
 
 def _find(visit: Visit, code: str) -> tuple[Share, Receipt]:
@@ -114,5 +121,5 @@ def _find(visit: Visit, code: str) -> tuple[Share, Receipt]:
     receipt = visit.curator.ledger.receipt(share.user, share.request_id) if share is not None and known else None
     if share is None or receipt is None:
         fix = "ask whoever gave it to you for another"
-        raise Refusal("The link", "leads nowhere: it was ended, or never made", fix, code="unknown_route")
+        raise Refusal("The link", "leads nowhere: it was ended, or never made", fix, code="unknown_link")
     return share, receipt

@@ -114,7 +114,7 @@ class CatalogFile:
 
     def read_kept(self, name: str) -> str:
         """A text that was replaced."""
-        missing = Refusal("The older text", "is not there", "choose one of the list", code="unknown_route")
+        missing = Refusal("The older text", "is not there", "choose one of the list", code="unknown_text")
         if not _KEPT_NAME.fullmatch(name):
             raise missing
         try:

@@ -100,6 +100,11 @@ def read_served_text(visit: Visit) -> ServedText:
     return ServedText(text, identity, problems, *_find_state(visit, identity), tuple(file.list_kept()))
 
 
+def read_older_text(visit: Visit, name: str) -> str:
+    """A text that was replaced; a Refusal where none has that name."""
+    return CatalogFile(visit.catalog.folder).read_kept(name)
+
+
 def _find_state(visit: Visit, identity: str) -> tuple[str, int, int, str]:
     dataset, workers = visit.services.dataset, visit.services.settings.workers
     with dataset.lease() as edition:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
 from starlette.responses import Response  # noqa: TC002 - likewise
 
-from adomnia.api.catalog_edits.previews import preview_text, read_served_text, save_text
+from adomnia.api.catalog_edits.previews import preview_text, read_older_text, read_served_text, save_text
 from adomnia.api.free_work import reply_free
-from adomnia.api.models import CatalogPreviewReply, CatalogText, CatalogTextReply, SavedCatalogText
+from adomnia.api.models import CatalogText, SavedCatalogText  # noqa: TC001 - FastAPI reads the annotations
 from adomnia.api.replies import Pieces, encode_json, json_response
+from adomnia.wire.catalog_texts import CatalogPreviewReply, CatalogTextReply, OlderTextReply
 
 if TYPE_CHECKING:
     from adomnia.api.requests import Visit
@@ -21,6 +22,15 @@ async def text(dataset: str, request: Request) -> Response:
 
     def ask(visit: Visit) -> Pieces:
         return [encode_json(CatalogTextReply.record(read_served_text(visit)))]
+
+    return await reply_free(request, dataset, ask)
+
+
+async def older_text(dataset: str, older: str, request: Request) -> Response:
+    """A text that was replaced, by its name among them."""
+
+    def ask(visit: Visit) -> Pieces:
+        return [encode_json(OlderTextReply.record({"name": older, "text": read_older_text(visit, older)}))]
 
     return await reply_free(request, dataset, ask)
 

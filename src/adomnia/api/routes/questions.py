@@ -200,6 +200,21 @@ async def answer(  # noqa: PLR0913, PLR0917 - each is a part of the address
     return await reply_free(request, dataset, ask, None, form, headers)
 
 
+async def explanation(
+    dataset: str,
+    request_id: str,
+    request: Request,
+    place: Annotated[int, Query(ge=0, le=2**31, description="Of a batch: which answer, from 0.")] = 0,
+) -> Response:
+    """What was measured for one of one's own answers, and what each part of it cost; free."""
+    check_names(request.query_params, "`{}`")
+
+    def ask(visit: Visit) -> Pieces:
+        return [encode_json(explanation_record(visit.session.explain_answer(request_id, place)))]
+
+    return await reply_free(request, dataset, ask, None)
+
+
 def reply_cache_of(request: Request) -> ReplyCache:
     """The reply cache of this process."""
     cache: ReplyCache = request.app.state.reply_cache

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
 from starlette.responses import Response
 
-from adomnia.api.actions.answers import buy_shared, find_shared, make_share, offer_shared
+from adomnia.api.actions.answers import buy_shared, find_shared, make_share, offer_shared, recall_batch
 from adomnia.api.free_work import reply_free
-from adomnia.api.models import NewShare, SharedReply, ShareReply
-from adomnia.api.replies import Pieces, encode_answer, encode_json, json_response
+from adomnia.api.models import NewShare  # noqa: TC001 - FastAPI reads the annotations
+from adomnia.api.replies import Pieces, encode_batch, encode_json, json_response
 from adomnia.api.requests import Visit, read_dataset, run_in_pool, services_of, visitor_of
 from adomnia.api.routes.questions import QuestionJob
 from adomnia.api.running.request_facts import choose_id
 from adomnia.errors import Refusal
+from adomnia.wire.shares import SharedReply, ShareReply
 
 if TYPE_CHECKING:
     from adomnia.api.actions.answers import SharedAnswer
@@ -50,12 +51,12 @@ async def open_shared(dataset: str, code: str, request: Request) -> Response:
 
 
 async def buy(dataset: str, code: str, request: Request) -> Response:
-    """Pay for the answer that a link leads to, from one's own budget alone; what one has already is free."""
+    """Pay for the answers that a link leads to, from one's own budget alone; what one has already is free."""
     request_id = choose_id(None)
 
     def ask(visit: Visit) -> Pieces:
-        paid_as, answer = buy_shared(visit, code, request_id)
-        return encode_answer(answer or visit.session.answer(paid_as))
+        paid_as, answers = buy_shared(visit, code, request_id)
+        return encode_batch(recall_batch(visit, paid_as) if answers is None else answers)
 
     return await QuestionJob(services_of(request), visitor_of(request), dataset, request_id).run(request, ask)
 

@@ -12,6 +12,7 @@ from adomnia.console.answers.notes import count_caveats, find_held, list_caveats
 from adomnia.console.answers.reading import OFFERED, ROWS_A_PAGE, AnswerReading, hold_together
 from adomnia.console.answers.table import build_table
 from adomnia.console.prices import show_cost
+from adomnia.pricing.notes import FROM_CATALOG
 from adomnia.session.digits import show_sure
 from adomnia.session.explanation import Explanation
 
@@ -176,7 +177,9 @@ def _choose_tag(answer: Answer, made_up: bool, reading: AnswerReading) -> Tag:
     if made_up:
         return Tag("made", "void", "made up")
     if answer.receipt is None:
-        return Tag("good", "good", "free, from a release" if answer.notes else "free, exact")
+        listed = any(note.code == FROM_CATALOG.code for note in answer.notes)
+        about = "from the catalog" if listed else "from a release" if answer.notes else "exact"
+        return Tag("good", "good", f"free, {about}")
     if reading.again:
         return Tag("data", "history", "seen again, free")
     cost = show_cost(answer.receipt.event)

@@ -115,7 +115,7 @@ def _try(situation: Situation, changes: dict[str, str], refusal: Refusal) -> str
         if other.code == "public_table":
             return "Public and free."
         same = (other.code, other.what) == (refusal.code, refusal.what) or other.code == "too_much_work"
-        return None if same else f"Then there is more to mend: {other.what} {other.why}."
+        return None if same else f"Then there is more to fix: {other.what} {other.why}."
     return _say_bought(quote, form)
 
 

@@ -52,7 +52,7 @@ class RefusalView:
     def way_out(self) -> str:
         """The fix as sentences."""
         asks = f"did you mean {self.fix.facts['name']}?" if self.fix.action == RENAME else ""
-        rest = str(self.fix.facts["otherwise"]) if self.fix.action in {RENAME, TELL} else f"to mend it, {self.fix}"
+        rest = str(self.fix.facts["otherwise"]) if self.fix.action in {RENAME, TELL} else f"to fix it, {self.fix}"
         said = " ".join(f"{part[:1].upper()}{part[1:]}" for part in (asks, rest) if part)
         return said if said.endswith("?") else f"{said}."
 

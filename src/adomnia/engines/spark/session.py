@@ -252,7 +252,7 @@ class ScratchFolder:
 
 
 def _clear(place: Path, prefix: str) -> None:
-    """Remove the rooms of this user whose processes have ended without leaving them."""
+    """Remove the scratch folders of this user whose processes have ended without leaving them."""
     for left in place.glob(f"{prefix}*"):
         with suppress(OSError):  # another's, in use, or gone meanwhile
             if left.lstat().st_uid != os.getuid() or left.is_symlink():

@@ -15,6 +15,7 @@ import numpy as np
 
 from adomnia.distributions.projections import project
 from adomnia.distributions.simulations import draw_again
+from adomnia.mechanisms.contract import find_alpha
 from adomnia.messages.notes import NoteTemplate, define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.column_bins import BREAKS, ColumnBins, bins_parameter, choose_bins, split_finely
@@ -45,9 +46,9 @@ _TAKEN_FOR_GRANTED = define_note(
     "distribution_taken_for_granted",
     "All figures take the distribution for granted; fit_p_value is small where the histogram speaks against it.",
 )
-_NO_REPLY = NoteTemplate(
-    "fit_without_reply",
-    "No reply: {problem}. Ask with a larger price, or with breaks that divide the values into more bins.",
+_NOT_ESTIMABLE = NoteTemplate(
+    "fit_not_estimable",
+    "Not estimable: {problem}. Ask with a larger price, or with breaks that divide the values into more bins.",
 )
 _MOST_STEPS = 40
 _LARGEST_STEP = 0.7
@@ -91,7 +92,7 @@ class FitDistribution(SingleRound):
                 _OPEN,
                 _LARGEST,
                 _TAKEN_FOR_GRANTED,
-                *([_NO_REPLY(problem=problem)] if problem else []),
+                *([_NOT_ESTIMABLE(problem=problem)] if problem else []),
             ),
             figure={"kind": "points", "x": "term", "y": "estimate", "scales": "own"},
             model={"distribution": self.distribution, "point": [] if problem else fitted.point.tolist()},
@@ -181,7 +182,7 @@ class Fitted:
 
     @cached_property
     def problem(self) -> str:
-        """Why there is no reply, if there is none."""
+        """Why nothing is estimable, if nothing is."""
         if self._counts.sum() < max(3.0, _CLEAR * np.sqrt(len(self._counts) * self._model.variance)):
             return "the rows are too few to be seen above the noise"
         if self._model.errors(self._fit).max() > _LARGEST_ERROR:
@@ -210,9 +211,9 @@ class Fitted:
 
         if self.problem:
             return np.full(len(self.terms), -np.inf), np.full(len(self.terms), np.inf)
-        reach = ndtri((1 + confidence ** (1 / cells)) / 2) * _spread(self._logs(self._simulated))
+        margins = -ndtri(find_alpha(confidence, cells) / 2) * _spread(self._logs(self._simulated))
         values = self._logs(self.values)
-        return self._unlogged(values - reach), self._unlogged(values + reach)
+        return self._unlogged(values - margins), self._unlogged(values + margins)
 
     def standard_errors(self) -> tuple[Fact, ...]:
         """The spread of the simulated fits."""

@@ -46,9 +46,9 @@ _LOST = define_note(
     "spread_lost",
     "The noise hides how far values spread: it was taken to be as large as the noise. The intervals say what is known.",
 )
-_NO_REPLY = define_note(
+_NOT_ESTIMABLE = define_note(
     "rows_lost",
-    "No reply: the rows are too few to be seen above the noise. Ask with a larger price, or about more people.",
+    "Not estimable: the rows are too few to be seen above the noise. Ask with a larger price, or about more people.",
 )
 
 
@@ -90,7 +90,7 @@ class FitFamily(SingleRound):
         return ResultTable(
             labels={"term": terms},
             estimates={"estimate": Estimate(told(fit.point), interval, "maximum likelihood from noisy sums")},
-            notes=(ABOUT_PEOPLE, _TAKEN_FOR_GRANTED, *([_NO_REPLY] if silent else self._notes(sums, fit))),
+            notes=(ABOUT_PEOPLE, _TAKEN_FOR_GRANTED, *([_NOT_ESTIMABLE] if silent else self._notes(sums, fit))),
             figure={"kind": "points", "x": "term", "y": "estimate", "scales": "own"},
             facts={
                 "standard_error": lambda: list_facts(told(fit.standard_errors)),

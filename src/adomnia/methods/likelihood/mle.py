@@ -93,8 +93,8 @@ _MISFIT = NoteTemplate(
     "The fits of blocks vary {times:.2g} times as much as they would under the distribution, so that it may not "
     "hold. Efficiency compares with what the distribution says.",
 )
-_NO_REPLY = define_note(
-    "people_lost", "No reply: the people are too few to be seen above the noise. Ask with a larger price."
+_NOT_ESTIMABLE = define_note(
+    "people_lost", "Not estimable: the people are too few to be seen above the noise. Ask with a larger price."
 )
 
 
@@ -281,7 +281,7 @@ class Mle(SeveralRounds):
         return ResultTable(
             labels={"term": self.distribution.terms},
             estimates={"estimate": Estimate(told(averages.values), interval, "average of fits to blocks of people")},
-            notes=(ABOUT_PEOPLE, _TAKEN_FOR_GRANTED, *([_NO_REPLY] if silent else self._notes(averages))),
+            notes=(ABOUT_PEOPLE, _TAKEN_FOR_GRANTED, *([_NOT_ESTIMABLE] if silent else self._notes(averages))),
             figure={"kind": "points", "x": "term", "y": "estimate", "scales": "own"},
             facts={
                 "standard_error": lambda: list_facts(told(averages.standard_errors)),

@@ -17,7 +17,9 @@ _ABOUT = define_note(
 )
 _ROWS = NoteTemplate("complete_rows", "About {rows:,} complete rows, a noisy number.")
 _SQUARES = define_note("squares_in_order", "Sums of squares are what each term adds to those before it.")
-_NO_REPLY = NoteTemplate("terms_without_reply", "No reply for {terms}: too few rows tell the terms before apart.")
+_NOT_ESTIMABLE = NoteTemplate(
+    "terms_not_estimable", "Not estimable: {terms}. Too few rows tell the terms before apart."
+)
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class Anova(Regression):
                 _ABOUT,
                 _ROWS(rows=max(0, round(fit.products.rows))),
                 _SQUARES,
-                *([_NO_REPLY(terms=lost)] if lost else []),
+                *([_NOT_ESTIMABLE(terms=lost)] if lost else []),
             ),
             facts={
                 "df": lambda: [*(end - start for start, end in table.ends), round(fit.degrees_of_freedom)],

@@ -55,7 +55,7 @@ _REACH = NoteTemplate(
 )
 LEAST = 0.75  # widths of a bin: so far a kernel reaches at least, and then every bin is by itself
 _RATIO = 2**0.5
-_SEEN = 2.5  # standard deviations of noise: with fewer rows around it there will be no reply at a bin
+_SEEN = 2.5  # standard deviations of noise: with fewer rows around it a bin is not estimable
 _CAUTION = 3.0  # times what is given back, where 2 is right in the mean: noise is not to be taken for a curve
 _LEAST_SPREAD = 1e-4  # of a response of which nothing is seen to differ
 
@@ -202,7 +202,7 @@ def choose_bandwidth(bins: BinnedMeans, middles: Floats, width: float) -> float:
 def estimate_error(bins: BinnedMeans, weights: Floats) -> float:
     """The squared error of the means at all bins, without what is the same for all candidates.
 
-    Where no rows are seen, there will be no reply: an error as large as the spread of the response, of as many rows as
+    Where no rows are seen, nothing is estimable: an error as large as the spread of the response, of as many rows as
     may be there unseen.
     """
     rows, overall = weights @ bins.counts, bins.sums.sum() / max(bins.counts.sum(), 1.0)

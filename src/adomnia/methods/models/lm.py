@@ -34,10 +34,11 @@ from adomnia.privacy.queries import Query
 from adomnia.statistics.contract import Bounds, Estimate, Fact, Floats, Measured, ResultTable, Steps, name_about
 from adomnia.statistics.p_values import EXPLAINED, bound_p_values, say_p_value
 
-NO_REPLY = NoteTemplate(
-    "columns_without_reply",
-    "No reply for {terms}: in the data these columns do not differ enough from the others, or too few rows have them, "
-    "to be seen above the noise. The rest stands. A larger price, fewer terms or another reference level may help.",
+NOT_ESTIMABLE = NoteTemplate(
+    "columns_not_estimable",
+    "Not estimable: {terms}. In the data these columns do not differ enough from the others, or too few rows have "
+    "them, to be seen above the noise. The rest stands. A larger price, fewer terms or another reference level may "
+    "help.",
 )
 PART = Fraction(3, 50)  # of the price, for the squares of influences
 _LARGEST = 4  # linear predictor there, in half widths of the response's bounds
@@ -53,13 +54,13 @@ _OF_ROWS = define_note(
 )
 _FIT = NoteTemplate(
     "fit_of_lm",
-    "{rows}; residual standard error about {deviation:.4g} on {freedom:,} degrees of freedom; {squares}. All are "
-    "noisy.",
+    "{rows}; residual standard error about {deviation:.4g} on {degrees_of_freedom:,} degrees of freedom; {squares}. "
+    "All are noisy.",
 )
 _F_TEST = NoteTemplate(
     "f_test",
-    "F test of all terms together: F {statistic:.4g} on {terms:,} and {freedom:,} degrees of freedom, {p_value}. It "
-    "knows the noise.",
+    "F test of all terms together: F {statistic:.4g} on {terms:,} and {degrees_of_freedom:,} degrees of freedom, "
+    "{p_value}. It knows the noise.",
 )
 
 
@@ -161,11 +162,11 @@ class Lm(Regression):
             _FIT(
                 rows=self._describe_rows(fit.products),
                 deviation=float(fit.deviation),
-                freedom=round(fit.degrees_of_freedom),
+                degrees_of_freedom=round(fit.degrees_of_freedom),
                 squares=quality.describe_squares(),
             ),
             *quality.describe_test(),
-            *([NO_REPLY(terms=lost)] if lost else []),
+            *([NOT_ESTIMABLE(terms=lost)] if lost else []),
         )
 
     def _describe_rows(self, products: NoisyProducts) -> str:
@@ -206,9 +207,9 @@ class _Quality:
     def describe_test(self) -> tuple[Note, ...]:
         if self.test.statistic is None or self.test.p_value is None:
             return ()
-        terms, freedom = self.degrees
+        terms, rest = self.degrees
         p_value = say_p_value(self.test.p_value)
-        return (_F_TEST(statistic=float(self.test.statistic), terms=terms, freedom=freedom, p_value=p_value),)
+        return (_F_TEST(statistic=float(self.test.statistic), terms=terms, degrees_of_freedom=rest, p_value=p_value),)
 
     def to_record(self) -> dict[str, Any]:
         """As plain data; what is not known is left out."""
@@ -249,13 +250,13 @@ class _Tests:
 
 
 def bound_known(values: Floats, below: Floats, above: Floats) -> Bounds:
-    """From so far below to so far above the values; without bounds where there is no reply."""
+    """From so far below to so far above the values; without bounds where they are not estimable."""
     lost = np.isnan(values)
     return np.where(lost, -np.inf, values + below), np.where(lost, np.inf, values + above)
 
 
 def list_facts(values: Floats) -> list[Fact]:
-    """As a column without intervals: None where there is no reply."""
+    """As a column without intervals: None where it is not estimable."""
     return [float(each) if np.isfinite(each) else None for each in values]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from adomnia.mechanisms.contract import find_alpha
 from adomnia.messages.notes import NoteTemplate, define_note
 from adomnia.methods.contract import BY, Arguments, Frame, Method, Parameter
-from adomnia.methods.models.lm import NO_REPLY, bound_known, describe_model
+from adomnia.methods.models.lm import NOT_ESTIMABLE, bound_known, describe_model
 from adomnia.methods.parts.models.least_squares import LeastSquares
 from adomnia.methods.parts.models.regression import FORMULA, Regression, read_rows
 from adomnia.statistics.contract import Bounds, Estimate, Measured, ResultTable
@@ -57,7 +57,7 @@ class Ridge(Regression):
             notes=(
                 _PENALTY(penalty=float(fit.penalty)),
                 _ABOUT,
-                *([NO_REPLY(terms=lost)] if lost else []),
+                *([NOT_ESTIMABLE(terms=lost)] if lost else []),
             ),
             figure={"kind": "points", "x": "term", "y": "estimate"},
             model=describe_model(self, fit, covariance),

@@ -50,7 +50,7 @@ _GROUPED = define_note(
 )
 _FINER = "With many people, a larger `intervals` makes both narrower."
 _MEDIAN = define_note(
-    "median_survival", "The median is the time when half survive: no reply where the curve stays above a half."
+    "median_survival", "The median is the time when half survive: not estimable where the curve stays above one half."
 )
 _HALVINGS = 30  # of the reach: it is found to 1e-8 standard deviations
 
@@ -153,7 +153,7 @@ class Survival:
         return np.clip(lower, 0, self.values), np.clip(upper, self.values, 1)
 
     def standard_errors(self) -> tuple[Fact, ...]:
-        """Of survival; no reply where it is not known."""
+        """Of survival; not estimable where it is not known."""
         pairs = zip(self._deviations, self.curve.known, strict=True)
         return tuple(float(each) if known else None for each, known in pairs)
 

@@ -51,8 +51,8 @@ _MEASURED = (
     " at the beginning of each of 20 intervals, 5 of 100 with 100 intervals. Equal groups that are censored at two"
     " constant rates (0.1 and 2, events 1) are rejected in 4 of 100 tests with 20 intervals, always with 5."
 )
-_NO_REPLY = define_note(
-    "at_risk_lost", "No reply: no people at risk are seen above the noise. Ask with a larger price."
+_NOT_ESTIMABLE = define_note(
+    "at_risk_lost", "Not estimable: no people at risk are seen above the noise. Ask with a larger price."
 )
 _TINY = 1e-12
 
@@ -96,7 +96,7 @@ class LogRank(SingleRound):
                 "df": lambda: (groups - 1,) * groups,
                 "p_value": lambda: (_p_value(found, groups - 1) if known else None,) * groups,
             },
-            notes=(_ABOUT, *([HALVED, _EVEN] * self.times.open_end), *([] if known else [_NO_REPLY])),
+            notes=(_ABOUT, *([HALVED, _EVEN] * self.times.open_end), *([] if known else [_NOT_ESTIMABLE])),
             figure={"kind": "points", "x": "group", "y": "observed"},
         )
 
@@ -175,10 +175,10 @@ class Differences:
         return np.asarray(self.groups.variance * np.einsum("...ghk,...fhk->...gf", slopes, slopes))
 
 
-def _p_value(found: Differences, freedom: int) -> Fact:
+def _p_value(found: Differences, degrees_of_freedom: int) -> Fact:
     from scipy.special import chdtrc
 
-    return bound_p_value(float(chdtrc(freedom, found.statistic)))
+    return bound_p_value(float(chdtrc(degrees_of_freedom, found.statistic)))
 
 
 def _build(frame: Frame, arguments: Arguments) -> LogRank:

@@ -46,7 +46,7 @@ _LARGEST = 1 - 1e-12  # a correlation, where it is to have a Fisher transform
 _MOST_SKEWED = 1.0  # that a squared coskewness adds: beyond it tails are heavy, and tell by themselves
 _FEWEST_ROWS = 10.0  # that rows are taken for
 _TINY = 1e-300
-_NO_REPLY = define_note(
+_NOT_ESTIMABLE = define_note(
     "correlation_lost",
     "The spread of a column is lost in the noise, so that there is no estimate of the correlation; the test stands.",
 )
@@ -111,7 +111,7 @@ class CorrelationTest(SingleRound):
             interval,
             lambda: observed,
             lambda: null_distribution().p_value(observed, as_alternative(self.alternative)),
-            notes=(_NO_REPLY,) if found.lost else (),
+            notes=(_NOT_ESTIMABLE,) if found.lost else (),
         )
 
 

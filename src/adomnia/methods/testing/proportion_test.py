@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.distributions.fieller import fieller
 from adomnia.distributions.simulations import Generator, draw_again
 from adomnia.distributions.tulap import upper_tail
 from adomnia.messages.notes import define_note
@@ -191,14 +192,11 @@ class Counts:
 
     def interval(self, distances: Floats | float) -> Bounds:
         """The shares that are at most so many standard errors off: Wilson's interval, with noise in the variance."""
-        reach, total = np.asarray(distances) ** 2, self.counts.sum(axis=-1)
-        square = total**2 + reach * (self.rows - 2 * self.noise)
-        linear = self.counts[..., 1] * total + reach * (self.rows / 2 - self.noise)
-        root = linear**2 - square * (self.counts[..., 1] ** 2 - reach * self.noise)
-        bounded = (square > 0) & (total > 0) & (root >= 0)
-        inner = np.where(bounded, square, 1.0)
-        ends = [np.clip((linear + sign * np.sqrt(np.maximum(root, 0.0))) / inner, 0.0, 1.0) for sign in (-1, 1)]
-        return np.atleast_1d(np.where(bounded, ends[0], 0.0)), np.atleast_1d(np.where(bounded, ends[1], 1.0))
+        variance = (self.noise, self.noise - self.rows / 2, 2 * self.noise - self.rows)
+        lower, upper = fieller(self.counts[..., 1], self.counts.sum(axis=-1), variance, distances)
+        told = lower < upper  # elsewhere the share is so far beyond 0 or 1 that none explains it
+        lower, upper = (np.clip(np.where(told, *ends), 0.0, 1.0) for ends in ((lower, 0.0), (upper, 1.0)))
+        return np.atleast_1d(lower), np.atleast_1d(upper)
 
     def draw_people(self, shares: Floats | float, measured: Measured, generator: Generator) -> "Counts":
         """What would be measured of groups with so many rows and such shares of successes, many times."""

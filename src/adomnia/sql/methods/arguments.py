@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from adomnia.errors import Refusal
 from adomnia.methods.contract import Method, Parameter
+from adomnia.methods.registry import METHODS
 from adomnia.sql.methods.frames import BEYOND, Given, read_factor, read_number
 from adomnia.sql.reading.refusals import position_of, refusal, refusal_of_name, render_node, shorten
 from adomnia.sql.values.scalars import read_expression
@@ -16,6 +17,9 @@ from adomnia.sql.values.scope import strip_brackets
 
 MOST_LISTED = 100  # columns or numbers in one argument
 _NUMBER = re.compile(r"[0-9]{1,30}(\.[0-9]{0,30})?([eE][+-]?[0-9]{1,2})?|\.[0-9]{1,30}([eE][+-]?[0-9]{1,2})?", re.ASCII)
+
+_NOW = {each.formerly: each.name for method in METHODS.values() for each in method.parameters if each.formerly}
+_BEFORE = re.compile(rf"\b(?:{'|'.join(_NOW)})(?=\s*=>)", re.IGNORECASE)
 
 
 def read_arguments(call: exp.Func, method: Method, given: Given) -> dict[str, Any]:
@@ -49,6 +53,14 @@ def find_arguments(call: exp.Func, method: Method) -> dict[str, exp.Expr]:
             raise refusal("bad_argument", node.expression, "is given twice", "give it once", node.this.name)
         found[name] = strip_brackets(node.expression)
     return found
+
+
+def name_as_now(text: str) -> str:
+    """A question that was paid for under names which arguments had before, with those of now.
+
+    It may change what stands in quotes, too: whoever asks with it compares what it means with what was paid for.
+    """
+    return _BEFORE.sub(lambda found: _NOW[found[0].lower()], text)
 
 
 def read_argument(node: exp.Expr, parameter: Parameter, given: Given) -> Any:  # noqa: ANN401 - by its kind

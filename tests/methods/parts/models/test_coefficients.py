@@ -29,12 +29,12 @@ def test_intervals_that_hold_at_once_are_wider():
     assert one < many
 
 
-def test_a_coefficient_without_reply_is_told_and_the_others_stand():
+def test_a_coefficient_that_is_not_estimable_is_told_and_the_others_stand():
     table = tabulate(identified=(True, False, True))
     assert np.isnan(table.estimates["estimate"].values).tolist() == [False, True, False]
     assert table.estimates["estimate"].interval(0.95, 1)[0][1] == -np.inf
     assert all(table.facts[name]()[1] is None for name in ("standard_error", "statistic", "p_value"))
-    assert any("No reply for a:" in note for note in table.notes)
+    assert any("Not estimable: a." in note for note in table.notes)
     assert table.model["coefficients"] == [1.0, None, -3.0]
     assert table.model["covariance"][1][1] == 0
 
@@ -62,7 +62,7 @@ def test_a_ratio_is_exp_of_the_estimate_and_of_the_ends_of_its_interval():
         assert np.all(ratio.values <= upper)
 
 
-def test_a_ratio_without_reply_can_be_anything():
+def test_a_ratio_that_is_not_estimable_can_be_anything():
     found = Coefficients(DESIGN, np.array([1.0, 2.0, 3.0]), np.eye(3), np.array([True, False, True]))
     ratio = exponentiate_table(found.tabulate("poisson", "population", ())).estimates["estimate"]
     assert np.isnan(ratio.values).tolist() == [False, True, False]

@@ -118,7 +118,7 @@ def test_the_model_is_plain_data(fitted):
     assert model["kind"] == "lm"
 
 
-def test_a_row_that_needs_a_coefficient_without_reply_has_no_prediction(fitted):
+def test_a_row_that_needs_a_coefficient_that_is_not_estimable_has_no_prediction(fitted):
     _, model = fitted
     known, unknown = predict(model, [{"x": 1, "z": 3, "a": "p"}, {"x": 1, "z": 3, "a": "r"}])
     assert known[0] is not None

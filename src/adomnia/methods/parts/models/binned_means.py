@@ -39,7 +39,7 @@ METHOD = "noisy sum / noisy count, smoothed"
 
 UNSEEN = NoteTemplate(
     "gap",
-    "No reply where too few rows are to be seen above the noise: a gap in {column}, or too few people for the price. A "
+    "Not estimable where too few rows are seen above the noise: a gap in {column}, or too few people for the price. A "
     "higher price, or a wider average, helps.",
 )
 MOST_POINTS = 200
@@ -179,7 +179,7 @@ class SmoothedMeans:
         return replace(self._ratio, variance=(a + wider * self._sampling, b, c)).bounds(confidence, cells)
 
     def estimate(self) -> Estimate:
-        """The means in the units of the response; no reply where no rows are seen."""
+        """The means in the units of the response; not estimable where no rows are seen."""
         domain = self.bins.response.domain
         lower, width = float(domain.grid_lower * domain.step), float(domain.width * domain.step)
 

@@ -47,8 +47,8 @@ _WALD = NoteTemplate(
     "{p_value}.",
 )
 _SILENT = NoteTemplate(
-    "coefficients_without_reply",
-    "No reply for {terms}: what the rows tell of them is not larger than the noise. A higher price, narrower bounds, "
+    "coefficients_not_estimable",
+    "Not estimable: {terms}. What the rows tell of them is not larger than the noise. A higher price, narrower bounds, "
     "fewer terms or more rows would help.",
 )
 _EXPONENTIATED = NoteTemplate(
@@ -113,7 +113,7 @@ class Coefficients:
     def wald(self) -> tuple[float, int, float] | None:
         """The Wald test that all coefficients but the intercept are 0: its chi-square, degrees of freedom, p-value.
 
-        None where there are none, where one has no reply, or where the errors of some are not told apart.
+        None where there are none, where one is not estimable, or where the errors of some are not told apart.
         """
         from scipy.special import chdtrc
 

@@ -7,7 +7,7 @@ the second part alone about the data. With sampling weights the first part is s^
 squares of the weights in the place of the weights. Where residuals have no one spread s, the first part is larger: how
 much, is measured in one more round (influence.py).
 
-Directions in which A is not above its noise carry nothing. Coefficients that depend on them have no reply.
+Directions in which A is not above its noise carry nothing. Coefficients that depend on them are not estimable.
 """
 
 from dataclasses import dataclass
@@ -15,9 +15,10 @@ from functools import cached_property
 
 import numpy as np
 
+from adomnia.distributions.fieller import fieller
 from adomnia.methods.parts.models.influence import Influences, widen
 from adomnia.methods.parts.models.sums import NoisyProducts
-from adomnia.statistics.contract import Floats
+from adomnia.statistics.contract import Bounds, Floats
 
 _NOISE_FLOOR = 2.0  # times the length of the noise of a direction
 _LOADING = 0.01  # of the square of a coefficient's length: what may lie in directions that carry nothing
@@ -172,7 +173,7 @@ class LeastSquares:
 
     @cached_property
     def coefficients(self) -> Floats:
-        """NaN where there is no reply."""
+        """NaN where they are not estimable."""
         return np.where(self.known, self._units @ self.fitted, np.nan)
 
     def covariance(self, *, population: bool) -> Floats:
@@ -276,12 +277,12 @@ class Scores:
     slopes: Floats
     curvatures: Floats
 
-    def interval(self, reach: float) -> tuple[Floats, Floats]:
+    def interval(self, deviations: float) -> Bounds:
         """Which distances have scores within so many of their standard deviations."""
-        seen = np.maximum(1 / self.sizes**2 - reach**2 * self.curvatures, _LEAST_SEEN / self.sizes**2)
-        middle = -(reach**2) * self.slopes / seen
-        half = np.sqrt(middle**2 + reach**2 * self.at_fit / seen)
-        return (middle - half) * self.lengths, (middle + half) * self.lengths
+        variance = (self.at_fit, self.slopes * self.sizes, self.curvatures * self.sizes**2)  # of d in sizes
+        zero, one = np.zeros_like(self.sizes), np.ones_like(self.sizes)
+        lower, upper = fieller(zero, one, variance, deviations, floor=_LEAST_SEEN)
+        return lower * self.sizes * self.lengths, upper * self.sizes * self.lengths
 
     def statistics(self, distances: Floats) -> Floats:
         """The scores of such distances, in their standard deviations."""

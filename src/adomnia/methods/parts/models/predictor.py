@@ -111,7 +111,7 @@ def predict(
 ) -> list[tuple[float | None, float | None, float | None]]:
     """The mean of the response in rows like these, and its interval.
 
-    None where a coefficient that a row needs has no reply, or where numbers are beyond doubles.
+    None where a coefficient that a row needs is not estimable, or where numbers are beyond doubles.
     """
     from scipy.special import stdtrit
 

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias, cast
 
 import numpy as np
 
+from adomnia.distributions.margins import divide_confidence
 from adomnia.distributions.projections import project_shares
 from adomnia.distributions.simulations import Generator, draw_again
 from adomnia.messages.notes import define_note
@@ -58,7 +59,7 @@ class NullDistribution:
 
     def distance(self, confidence: float, cells: int = 1) -> float:
         """How far from zero it is at most, with that confidence in each of so many cells together."""
-        alpha = max((1 - confidence) / max(1, cells), 1e-300)
+        alpha = 1 - divide_confidence(confidence, max(1, cells))
         least = _TAIL / len(self._sizes)
         if alpha >= least:
             return float(np.quantile(self._sizes, 1 - alpha))
