@@ -232,7 +232,7 @@ class RemoteSession(DerivedSession):
         return replace(page, catalog=catalog, releases=tuple(each.name for each in listed), budgets=budgets)
 
     def _peek(self, path: str) -> Any:  # noqa: ANN401 - JSON
-        return self._connection.peek(f"/datasets/{_part(self.dataset)}/{path}")
+        return self._connection.peek(f"/datasets/{path_part(self.dataset)}/{path}")
 
     def _list_releases(self) -> ReleaseList:
         try:
