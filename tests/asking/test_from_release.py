@@ -54,7 +54,10 @@ def asking(released):
         ),
         (
             "SELECT FLOOR(age / 8) AS part, COUNT(*) AS n FROM people WHERE age >= 8 GROUP BY 1 HAVING COUNT(*) > 1",
-            "SELECT FLOOR(age / 8) AS part, COUNT(*) AS n FROM releases.ages GROUP BY 1 HAVING COUNT(*) > 1",
+            (
+                "SELECT FLOOR(age / 8) AS part, COUNT(*) AS n FROM releases.ages WHERE age >= 8 GROUP BY 1 "
+                "HAVING COUNT(*) > 1"
+            ),
         ),
     ],
 )

@@ -6,6 +6,8 @@ other gates compare the engine with the plan; this one holds the plan to the tex
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import date, timedelta
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +17,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from adomnia.errors import Refusal
-from adomnia.privacy.keys import Key, key_values
-from adomnia.privacy.kinds import Quantity
+from adomnia.privacy.keys import Key, key_values, widen_key
+from adomnia.privacy.kinds import Day, Quantity
 from adomnia.sql.lower import lower
 from kit.gate import aggregated, proved
 from kit.grammar import plain_questions
@@ -113,6 +115,54 @@ def test_questions_are_answered_as_plain_sql_answers_them(catalog):
 @pytest.mark.soak
 def test_many_more_questions_are_answered_as_plain_sql_answers_them(catalog):
     asked_often(catalog, 300)
+
+
+NARROWED = (
+    "SELECT sex, COUNT(*) AS n FROM people WHERE sex <> 'F' GROUP BY sex",
+    "SELECT member, COUNT(DISTINCT person_id) AS n FROM people WHERE NOT member GROUP BY member",
+    "SELECT age, COUNT(*) AS n FROM people WHERE age IN (30, 33) OR age = 41 GROUP BY age",
+    "SELECT FLOOR(salary / 1000) AS k, COUNT(*) AS n FROM people WHERE salary >= 2000 AND salary < 5000 GROUP BY k",
+    "SELECT MONTH(day) AS m, COUNT(cost) AS n FROM visits WHERE day >= '2023-11-15' AND day < '2024-02-01' GROUP BY m",
+    "SELECT day, COUNT(*) AS n FROM visits WHERE MONTH(day) = 2 AND hospital <> 'H1' GROUP BY day",
+    (
+        "SELECT hospital, sex, COUNT(*) AS n FROM visits JOIN people USING (person_id) "
+        "WHERE hospital IN ('H2', 'H4') AND sex LIKE '%M%' GROUP BY hospital, sex"
+    ),
+    "SELECT UPPER(hospital) || '!' AS h, COUNT(*) AS n FROM visits WHERE hospital = 'H3' GROUP BY h",
+    "SELECT CASE WHEN age < 35 THEN 'young' ELSE 'old' END AS k, COUNT(*) AS n FROM people WHERE age < 34 GROUP BY k",
+)
+
+
+def with_bounded_days(catalog):
+    """The same catalog, whose visits are declared to be of two years."""
+    day = Day(date(2023, 1, 1), date(2024, 12, 31))
+    tables = [
+        replace(each, columns=tuple(replace(one, kind=day) if one.name == "day" else one for one in each.columns))
+        for each in catalog.tables
+    ]
+    return replace(catalog, tables=tuple(tables))
+
+
+@pytest.mark.parametrize("text", NARROWED)
+def test_groups_that_conditions_leave_are_all_that_plain_sql_has(tmp_path, text):
+    catalog = with_bounded_days(declare(tmp_path / "hospital", LINKED))
+    people = [
+        person(place, age=30.0 + place % 15, sex="FMX"[place % 3], salary=250.0 * place, member=place % 2 == 0)
+        for place in range(1, 40)
+    ]
+    visits = [
+        visit(place, day=date(2023, 1, 1) + timedelta(17 * place), hospital=f"H{1 + place % 5}", cost=float(place))
+        for place in range(1, 40)
+    ]
+    files = {"people": people, "visits": visits, "items": []}
+    plan = lower(text, catalog)
+    assert any(widen_key(key) is not key for key in plan.keys)
+    with curated(catalog, **files) as curator, plain(catalog, files | PUBLIC) as connection:
+        assert agrees(text, curator, connection)
+        rows = connection.execute(text).fetchall()
+    groups = {row[: len(plan.keys)] for row in rows}
+    assert groups <= set(product(*map(key_values, plan.keys)))
+    assert len(rows) > 0
 
 
 def test_a_row_that_only_one_of_both_has_is_noticed(catalog):

@@ -8,7 +8,7 @@ import pytest
 
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, call, number, text
-from adomnia.privacy.keys import Blocks, Bucket, key_cells, key_values
+from adomnia.privacy.keys import Blocks, Bucket, key_cells, key_values, widen_key
 from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
 
 AGE = Column("age", Quantity(0, 120, whole=True), Numbers.integers(0, 120))
@@ -81,3 +81,10 @@ def test_keys_of_different_texts_differ():
 def test_blocks_are_at_least_two_and_far_fewer_than_hashes(count):
     with pytest.raises(ValueError, match=f"Blocks count must be from 2 to 131072, got {count}"):
         Blocks(count)
+
+
+def test_values_that_are_left_remember_all():
+    some = Bucket(call("case", call("=", SEX, text("M")), number(0), number(0)), ("M",), SEX, whole=SEX)
+    assert key_values(some) == ("M",)
+    assert widen_key(some) is SEX
+    assert [widen_key(each) for each in (SEX, bucket(AGE, AGE.domain))] == [SEX, bucket(AGE, AGE.domain)]

@@ -12,9 +12,12 @@ import pytest
 from adomnia.asking.batch import Batch
 from adomnia.errors import Refusal
 from adomnia.pricing.questions import Question
+from adomnia.pricing.rules import CURRENT, THIRD
 from sql.hospital import HOSPITAL
 
-IDENTITIES = json.loads((Path(__file__).parents[1] / "fixtures" / "identities.json").read_text())
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+IDENTITIES = json.loads((FIXTURES / "identities.json").read_text())
+BEFORE = json.loads((FIXTURES / "identities_of_whole_keys.json").read_text())
 CATALOG = replace(HOSPITAL, budget=replace(HOSPITAL.budget, approximate=True))
 PAYMENTS = {
     "epsilon": {"epsilon": Fraction(1, 2)},
@@ -23,25 +26,25 @@ PAYMENTS = {
 }
 
 
-def identity(text, payment):
+def identity(text, payment, rules):
     asked = Batch((Question(text, **payment),), 0.95, 1)
-    return asked.identity(asked.price(asked.plans(CATALOG), CATALOG), "any").hex()
+    return asked.identity(asked.price(asked.plans(CATALOG), CATALOG, rules=rules), "any").hex()
 
 
-def identity_under_a_policy(text):
+def identity_under_a_policy(text, rules):
     asked = Batch((Question(text),), 0.95, 1)
-    return asked.unpriced_identity(asked.plans(CATALOG), CATALOG, "any").hex()
+    return asked.unpriced_identity(asked.plans(CATALOG), CATALOG, "any", rules).hex()
 
 
-def identities(text):
+def identities(text, rules=CURRENT):
     found = {}
     for name, payment in PAYMENTS.items():
         try:
-            found[name] = identity(text, payment)
+            found[name] = identity(text, payment, rules)
         except Refusal:
             continue
     if "epsilon" in found:
-        found["set by a policy"] = identity_under_a_policy(text)
+        found["set by a policy"] = identity_under_a_policy(text, rules)
     return found
 
 
@@ -54,3 +57,9 @@ def test_the_identities_differ_from_each_other_where_the_questions_do():
     by_epsilon = [each["epsilon"] for each in IDENTITIES.values() if "epsilon" in each]
     assert len(by_epsilon) > 400
     assert len(set(by_epsilon)) > len(by_epsilon) / 2
+
+
+@pytest.mark.parametrize("text", BEFORE)
+def test_what_was_measured_with_all_values_of_its_keys_is_found_by_the_rules_of_then(text):
+    assert identities(text, THIRD) == BEFORE[text]
+    assert not set(identities(text).values()) & set(BEFORE[text].values())

@@ -26,8 +26,10 @@ from adomnia.pricing.rules import (
     Rules,
     join_sums,
     keep_quantiles,
+    widen_keys,
     with_earlier_quantiles,
     with_joint_sums,
+    with_whole_keys,
 )
 from adomnia.privacy.amounts import exact
 from adomnia.privacy.events import Composed, Event, Price, Pure
@@ -141,6 +143,8 @@ class Batch:
         """
         facts = (tuple(table.profile for table in catalog.tables), catalog.minimum_frequency, self.version)
         wanted = [weigh_outputs(plan, each.weights or {}) for plan, each in zip(plans, self.questions, strict=True)]
+        if widen_keys in rules.priced:
+            wanted = list(map(with_whole_keys, wanted))
         if keep_quantiles in rules.priced:
             wanted = [with_earlier_quantiles(plan) for plan in wanted]
         split = tuple((plan.keys, plan.terms, plan.weights) for plan in wanted)

@@ -66,7 +66,7 @@ def describe_key(key: Key) -> str:
             return f"values of {describe(key.written)} that are found"
         case None:
             return describe(key.written)
-    return f"{describe(key.written)} among {', '.join(map(_constant, key.among))}"
+    return f"{describe(key.written)} among {', '.join(map(_label, key.among))}"
 
 
 def _label(value: Label) -> str:

@@ -24,6 +24,7 @@ from adomnia.privacy.expressions import Column
 from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.keys import Key, key_cells
 from adomnia.privacy.kinds import LATER, Text
+from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Statistic
 
@@ -164,6 +165,14 @@ class Plan:
         changed = self._mapped(keys=change)
         sets = tuple(tuple(map(change, keys)) for keys in self.sets)
         return replace(changed, keys=tuple(map(change, self.keys)), sets=sets)
+
+    def with_keys_everywhere(self, change: Callable[[Key], Key]) -> "Plan":
+        """The same plan with every key changed, in statistics too."""
+
+        def change_query(query: Query) -> Query:
+            return replace(query, keys=tuple(map(change, query.value_keys)))
+
+        return self.with_statistics(lambda statistic: statistic.map_queries(change_query)).with_keys(change)
 
     def _mapped(self, **changes: Any) -> "Plan":  # noqa: ANN401 - as map_leaves takes them
         def changed(source: Key | Term) -> Key | Term:

@@ -114,14 +114,7 @@ def resolve_open_keys(plan: Plan, named: Sequence[Values]) -> Plan:
 
 def _with_keys(plan: Plan, known: Mapping[Key, Key]) -> Plan:
     """The plan with other keys, wherever they stand."""
-
-    def changed(key: Key) -> Key:
-        return known.get(key, key)
-
-    def with_keys(query: Query) -> Query:
-        return replace(query, keys=tuple(map(changed, query.value_keys)))
-
-    return plan.with_statistics(lambda statistic: statistic.map_queries(with_keys)).with_keys(changed)
+    return plan.with_keys_everywhere(lambda key: known.get(key, key))
 
 
 def _cells(plan: Plan, known: Mapping[Key, Bucket], named: Sequence[Values]) -> tuple[int, ...]:

@@ -108,7 +108,8 @@ def keys_without_value(plan: Plan) -> tuple[Key, ...]:
 
 def reads_undeclared(key: Key) -> bool:
     """Whether values that nobody declared are as good as missing."""
-    return isinstance(key, Column) and isinstance(key.kind, Text) and not key.kind.others
+    written = _written(key)
+    return isinstance(written, Column) and isinstance(written.kind, Text) and not written.kind.others
 
 
 def _written(key: Key) -> Expression:

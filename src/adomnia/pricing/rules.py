@@ -25,7 +25,7 @@ from adomnia.pricing.questions import PlannedQuestion, check_effort
 from adomnia.pricing.simulated import Simulated
 from adomnia.privacy.events import Concentrated, Price, Pure
 from adomnia.privacy.expressions import Expression
-from adomnia.privacy.keys import MOST_CELLS, is_open
+from adomnia.privacy.keys import MOST_CELLS, count_cells, is_open, widen_key
 from adomnia.privacy.kinds import Identity
 from adomnia.privacy.scans import Rows
 from adomnia.statistics.contract import Statistic
@@ -280,6 +280,19 @@ def _earlier(statistic: Statistic) -> Statistic:
     return statistic
 
 
+def widen_keys(drafts: Sequence[PlannedQuestion], _price: Price, _catalog: Catalog) -> list[PlannedQuestion]:
+    """Rule: all values of keys are measured, as in versions where WHERE left none of them out."""
+    return [replace(each, plan=with_whole_keys(each.plan)) for each in drafts]
+
+
+def with_whole_keys(plan: Plan) -> Plan:
+    """The same plan with all values of its keys; as it is where no version could have measured so many."""
+    wide = {key: widen_key(key) for key in plan.keys}
+    if all(key == each for key, each in wide.items()) or count_cells(wide.values()) > MOST_CELLS:
+        return plan
+    return plan.with_keys_everywhere(lambda key: wide.get(key, key))
+
+
 CURRENT = Rules(
     priced=(apply_weights, join_sums, specialize_methods, apply_caps, choose_estimators, join_counts, apply_effort),
     before_error=(join_sums, apply_caps, choose_estimators),
@@ -289,19 +302,28 @@ CURRENT = Rules(
 
 
 # As answers of earlier versions were measured, which are given again as they are stored: the last first.
-SECOND = Rules(
-    priced=(keep_quantiles, apply_weights, join_sums, specialize_methods_as_before, *CURRENT.priced[3:]),
-    before_error=(keep_quantiles, *CURRENT.before_error),
+THIRD = Rules(
+    priced=(widen_keys, *CURRENT.priced),
+    before_error=(widen_keys, *CURRENT.before_error),
     after_error=CURRENT.after_error,
-    without_price=(keep_quantiles, apply_weights, join_sums, specialize_methods_as_before, *CURRENT.without_price[3:]),
+    without_price=(widen_keys, *CURRENT.without_price),
+)
+SECOND = Rules(
+    priced=(widen_keys, keep_quantiles, apply_weights, join_sums, specialize_methods_as_before, *CURRENT.priced[3:]),
+    before_error=(widen_keys, keep_quantiles, *CURRENT.before_error),
+    after_error=CURRENT.after_error,
+    without_price=(
+        *(widen_keys, keep_quantiles, apply_weights, join_sums),
+        *(specialize_methods_as_before, *CURRENT.without_price[3:]),
+    ),
 )
 FIRST = Rules(
-    priced=(keep_quantiles, apply_weights, apply_caps, choose_estimators, join_counts, apply_effort),
-    before_error=(keep_quantiles, apply_caps, choose_estimators),
+    priced=(widen_keys, keep_quantiles, apply_weights, apply_caps, choose_estimators, join_counts, apply_effort),
+    before_error=(widen_keys, keep_quantiles, apply_caps, choose_estimators),
     after_error=CURRENT.after_error,
-    without_price=(keep_quantiles, apply_weights, choose_estimators, join_counts),
+    without_price=(widen_keys, keep_quantiles, apply_weights, choose_estimators, join_counts),
 )
-VERSIONS = (CURRENT, SECOND, FIRST)
+VERSIONS = (CURRENT, THIRD, SECOND, FIRST)
 
 
 def rewrite(

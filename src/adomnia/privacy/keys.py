@@ -1,7 +1,7 @@
 """Keys of groups: what rows are grouped by, and the values it may take. They are declared, hence public."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cached_property
 from math import prod
@@ -10,7 +10,7 @@ from typing import ClassVar, TypeAlias, TypeGuard
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Approximate, Concentrated
 from adomnia.privacy.expressions import Column, Expression
-from adomnia.privacy.kinds import Boolean, Text
+from adomnia.privacy.kinds import LATER, Boolean, Text
 from adomnia.privacy.units import MOST_ROWS
 from adomnia.privacy.wall_time import read_seconds
 
@@ -55,14 +55,16 @@ class Bucket:
     """Groups by an expression: a condition, a text that is one of a list, or a number on a grid between bounds.
 
     Or whatever values enough people have, once they are found. `written` is what the question says, which may be a day
-    or a timestamp where `value` is its number, `shown` as that; or a text where `value` is its place in the list.
+    or a timestamp where `value` is its number, `shown` as that; or anything where `value` is its place in the list.
+    `whole` is the key of which these are the values that WHERE leaves.
     """
 
     tag: ClassVar[str] = "Bucket"
     value: Expression
-    among: tuple[str, ...] | Numbers | Names | None
+    among: tuple[Label, ...] | Numbers | Names | None
     written: Expression
     shown: str = "number"
+    whole: "Key | None" = field(default=None, metadata={LATER: True})
 
     @cached_property
     def cells(self) -> range:
@@ -133,6 +135,11 @@ def count_cells(keys: Iterable[AnyKey]) -> int:
 def provable_cells(key: AnyKey) -> range:
     """The same as a statement shows it: where it gives values as they are, there may be as many as there are rows."""
     return range(MOST_ROWS) if is_open(key) else key_cells(key)
+
+
+def widen_key(key: Key) -> Key:
+    """The key with all of its values, whatever WHERE leaves of them."""
+    return key.whole if isinstance(key, Bucket) and key.whole is not None else key
 
 
 def is_unknown(key: AnyKey) -> bool:

@@ -223,6 +223,10 @@ def spread(attributes: Sequence[int], values: NDArray[np.generic], wanted: Seque
 def _placer(key: Key) -> Callable[[object], int]:
     """What finds the place of a value among those of a key."""
     match key:
+        case Bucket(among=Numbers() as numbers, whole=Bucket(among=Numbers() as every)):
+            # A release has counts of rows that are not in the question too: they are in no group, and not in the next.
+            shift, size = every.grid_lower - numbers.grid_lower, numbers.width + 1
+            return lambda value: _inside(_place_on_grid(value, every) + shift, size)
         case Bucket(among=Numbers() as numbers):
             return lambda value: _place_on_grid(value, numbers)
         case Bucket(value=value, among=tuple() as texts) if isinstance(value.kind, Quantity):
@@ -230,6 +234,10 @@ def _placer(key: Key) -> Callable[[object], int]:
             return lambda value: _place_on_grid(value, numbers)
     known: dict[object, int] = {each: place for place, each in enumerate(key_values(key))}
     return lambda value: known.get(value, -1)
+
+
+def _inside(place: int, size: int) -> int:
+    return place if 0 <= place < size else -1
 
 
 def _place_on_grid(value: object, numbers: Numbers) -> int:

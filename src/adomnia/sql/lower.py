@@ -31,7 +31,7 @@ from adomnia.sql.rows.correlation import Block
 from adomnia.sql.rows.derived import refuse_slow
 from adomnia.sql.rows.public import read_public_rows
 from adomnia.sql.values.aggregates import read_aggregate
-from adomnia.sql.values.group_keys import WrittenKeys, read_keys
+from adomnia.sql.values.group_keys import WrittenKeys, leave_values, read_keys
 from adomnia.sql.values.groups import Groups
 from adomnia.sql.values.having import Conditions
 from adomnia.sql.values.population import infer_population
@@ -164,7 +164,7 @@ def _draft_block(select: exp.Select, catalog: Catalog, asked: _Asked) -> _Draft 
     plan = Plan(
         block.relation, keys, outputs, order, read_limit(select), read_offset(select), chosen, sets=written.sets
     )
-    return _Draft(plan, block.weight)
+    return _Draft(plan.with_keys_everywhere(lambda key: leave_values(key, block.relation)), block.weight)
 
 
 def _read_keys(select: exp.Select, block: Block, catalog: Catalog, asked: _Asked) -> WrittenKeys:

@@ -95,7 +95,7 @@ def _key(key: AnyKey, query: Query, scalars: Scalars) -> str:  # noqa: PLR0911 -
         case Bucket(value=value, among=tuple() as texts) if isinstance(value.kind, Quantity):
             return scalars.grid(value, Numbers.integers(0, len(texts) - 1))
         case Bucket(value=value, among=tuple() as texts):
-            return scalars.places(value, texts)
+            return scalars.places(value, tuple(map(str, texts)))
         case Bucket(value=value, among=Names()) if isinstance(value.kind, Quantity):
             return scalars.dialect.try_cast.format(scalars.value(value), scalars.dialect.types.long.name)
         case Bucket(value=value, among=None):

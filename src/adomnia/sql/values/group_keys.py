@@ -22,6 +22,7 @@ from adomnia.privacy.relations import Relation, Where
 from adomnia.privacy.wall_time import count_seconds
 from adomnia.sql.reading.refusals import refusal, render_node
 from adomnia.sql.values.date_functions import SECONDS, count_days, count_moment_seconds
+from adomnia.sql.values.narrowing import narrow_key
 from adomnia.sql.values.possible_texts import find_whole_numbers, list_texts, number_texts
 from adomnia.sql.values.scalars import read_expression
 from adomnia.sql.values.scope import Scope, check_parts, own_nodes, strip_brackets
@@ -59,7 +60,7 @@ def read_keys(select: exp.Select, scope: Scope, relation: Relation, lacking: Cal
     finds = any(map(is_open, keys))
     if finds:
         keys = limit_open_keys(keys, named)
-    cells = prod(len(key_cells(key)) for key in keys)
+    cells = prod(len(key_cells(leave_values(key, relation))) for key in keys)
     if cells > MOST_CELLS:
         why = f"makes {cells:,} groups, more than {MOST_CELLS:,}"
         raise refusal("too_many_cells", group, why, "group by fewer keys", "GROUP BY")
@@ -70,6 +71,15 @@ def read_keys(select: exp.Select, scope: Scope, relation: Relation, lacking: Cal
         fix = "ask for each grouping by itself, or name the values: WHERE name IN ('a', 'b')"
         raise refusal("grouping_sets", group, why, fix, "GROUP BY with several groupings")
     return WrittenKeys(keys, sets)
+
+
+def leave_values(key: Key, relation: Relation) -> Key:
+    """The key with the values that the conditions on rows leave, if there are any."""
+    return narrow_key(key, relation) if _has_conditions(relation) else key
+
+
+def _has_conditions(relation: Relation) -> bool:
+    return isinstance(relation, Where) or any(map(_has_conditions, relation.sources))
 
 
 def refuse_grouping_sets(group: exp.Group) -> None:

@@ -139,14 +139,14 @@ def _compile(expression: Expression, leaves: dict[Expression, int]) -> Computed:
         place = leaves[expression]
         return lambda values: values[place]
     if isinstance(expression, Literal):
-        constant = _constant(expression)
+        constant = read_constant(expression)
         return lambda _: constant
     assert isinstance(expression, Call)  # noqa: S101 - a column is a leaf
     meaning, parts = COMPUTED[expression.function], [_compile(each, leaves) for each in expression.arguments]
     return lambda values: meaning(*(part(values) for part in parts))
 
 
-def _constant(literal: Literal) -> Any:  # noqa: ANN401 - whatever kind it is of
+def read_constant(literal: Literal) -> Any:  # noqa: ANN401 - whatever kind it is of
     """A constant as engines read it: a number is the nearest double, and whole ones are places of characters."""
     if not isinstance(literal.value, Fraction):
         return literal.value
@@ -158,7 +158,7 @@ def _write_digits(value: float) -> str | None:
     return str(int(value)) if -_LONG <= value < _LONG else None
 
 
-def _known(meaning: Callable[..., Any]) -> Callable[..., Any]:
+def pass_nulls(meaning: Callable[..., Any]) -> Callable[..., Any]:
     """NULL in, NULL out."""
     return lambda *values: None if None in values else meaning(*values)
 
@@ -170,7 +170,7 @@ def _each_letter(change: Callable[[str], str]) -> Callable[..., Any]:
             raise UnknownTextError(f"Letters must change one by one, got {text!r}.")
         return "".join(found)
 
-    return _known(changed)
+    return pass_nulls(changed)
 
 
 def _is_familiar(letter: str) -> bool:
@@ -196,8 +196,8 @@ def _negate(value: bool | None) -> bool | None:
 
 # What engines compute, in Python; of a function that is not here, the values are listed or not known.
 COMPUTED: dict[str, Callable[..., Any]] = {
-    "=": _known(lambda left, right: left == right),
-    "<>": _known(lambda left, right: left != right),
+    "=": pass_nulls(lambda left, right: left == right),
+    "<>": pass_nulls(lambda left, right: left != right),
     "same": lambda left, right: left == right,
     "and": _both,
     "or": lambda left, right: _negate(_both(_negate(left), _negate(right))),
@@ -206,25 +206,25 @@ COMPUTED: dict[str, Callable[..., Any]] = {
     "coalesce": lambda left, right: right if left is None else left,
     "nullif": lambda left, right: None if left == right else left,
     "case": _choose,
-    "like": _known(matches),
-    "starts_with": _known(str.startswith),
-    "ends_with": _known(str.endswith),
-    "contains": _known(lambda text, part: part in text),
+    "like": pass_nulls(matches),
+    "starts_with": pass_nulls(str.startswith),
+    "ends_with": pass_nulls(str.endswith),
+    "contains": pass_nulls(lambda text, part: part in text),
     "upper": _each_letter(str.upper),
     "lower": _each_letter(str.lower),
-    "trim": _known(lambda text: text.strip(" ")),
-    "ltrim": _known(lambda text: text.lstrip(" ")),
-    "rtrim": _known(lambda text: text.rstrip(" ")),
-    "position": _known(lambda text, part: float(text.find(part) + 1)),
-    "replace": _known(lambda text, part, other: text.replace(part, other)[:LONGEST_TEXT]),
-    "format": _known(write_date),
-    "quarter": _known(lambda day: float((day.month + 2) // 3)),
-    "substring": _known(lambda text, start, length: text[start - 1 : start - 1 + length]),
-    "right": _known(lambda text, length: text[max(0, len(text) - length) :]),
-    "||": _known(lambda left, right: (left + right)[:LONGEST_TEXT]),
-    "number as text": _known(_write_digits),
-    "boolean as text": _known(lambda value: "true" if value else "false"),
-    "date as text": _known(date.isoformat),
+    "trim": pass_nulls(lambda text: text.strip(" ")),
+    "ltrim": pass_nulls(lambda text: text.lstrip(" ")),
+    "rtrim": pass_nulls(lambda text: text.rstrip(" ")),
+    "position": pass_nulls(lambda text, part: float(text.find(part) + 1)),
+    "replace": pass_nulls(lambda text, part, other: text.replace(part, other)[:LONGEST_TEXT]),
+    "format": pass_nulls(write_date),
+    "quarter": pass_nulls(lambda day: float((day.month + 2) // 3)),
+    "substring": pass_nulls(lambda text, start, length: text[start - 1 : start - 1 + length]),
+    "right": pass_nulls(lambda text, length: text[max(0, len(text) - length) :]),
+    "||": pass_nulls(lambda left, right: (left + right)[:LONGEST_TEXT]),
+    "number as text": pass_nulls(_write_digits),
+    "boolean as text": pass_nulls(lambda value: "true" if value else "false"),
+    "date as text": pass_nulls(date.isoformat),
 }
 
 
