@@ -90,7 +90,9 @@ class Answer(AnswerValues):
 
     def _list_empty(self) -> list[str]:
         """The columns of numbers of which no row has one: a data frame could not tell what they are."""
-        measured = [column for column in self.columns if isinstance(column, ValueColumn) and not column.estimate.dates]
+        measured = [
+            column for column in self.typed_columns if isinstance(column, ValueColumn) and not column.estimate.dates
+        ]
         return [column.name for column in measured if all(value is None for value in self._typed()[column.name])]
 
     def _typed(self) -> dict[str, list[Cell]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from adomnia.session.answer import Answer
 from adomnia.session.models import choose_class
 from adomnia.work import allow
 
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
 
     from adomnia.asking.purchase import Outcome
     from adomnia.plans.columns import DraftAnswer
-    from adomnia.session.answer import Answer
     from adomnia.statistics.products import Product
 
 
@@ -22,7 +22,7 @@ def build_answers(outcome: Outcome) -> list[Answer]:
     paid = outcome.receipt, outcome.replayed, outcome.left
     with allow():  # it is paid for, or costs nothing
         return [
-            choose_class(each.columns, each.model)(
+            (choose_class(each.columns, each.model) if each.figure or each.model else Answer)(
                 each.columns, each.rows, each.confidence, *paid, each.caps, each.notes, *_extras(each)
             )
             for each in outcome.drafts
