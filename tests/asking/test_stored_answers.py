@@ -41,7 +41,7 @@ def stored(given, most=10**6):
 def test_an_answer_comes_back_as_it_was():
     given = draft()
     again = stored(given).show(None, "1")
-    keys, values = again.typed_columns
+    keys, values = again.columns
     assert (keys.name, keys.values, keys.fact) == ("k", LABELS, True)
     assert [type(each) for each in keys.values] == [type(each) for each in LABELS]
     estimate = values.estimate
@@ -108,4 +108,4 @@ def test_what_the_first_version_stored_is_shown_with_all_that_it_kept():
             column.pop(later, None)
     again = StoredResult.from_record(record).show(None, "1")
     assert (again.notes, again.notes[0].code) == (("A note.",), "")
-    assert (again.typed_columns[1].estimate.about, again.typed_columns[1].estimate.shortened) == ("data", False)
+    assert (again.columns[1].estimate.about, again.columns[1].estimate.shortened) == ("data", False)

@@ -290,6 +290,8 @@ def connect(
 
     `dataset` may be left out where the server has one. `timeout` is how many seconds one try may take. A server on
     another machine needs https://, unless `insecure` says that the way there is safe by other means.
+
+    >>> alice = connect("http://127.0.0.1:8000", "the token of alice")  # doctest: +SKIP
     """
     connection = Connection(check_address(url, insecure=insecure), token, timeout)
     try:

@@ -30,17 +30,31 @@ class Answer(AnswerValues):
     """
 
     def to_arrow(self, *, simultaneous: bool = False) -> pa.Table:
-        """The answer as an Arrow table; `simultaneous`: with intervals that cover all cells of a column at once."""
+        """The answer as an Arrow table; `simultaneous`: with intervals that cover all cells of a column at once.
+
+        >>> session.sql("SELECT sex, COUNT(*) AS n FROM people GROUP BY sex", epsilon=0.1).to_arrow().column_names
+        ['sex', 'n', 'n_lower', 'n_upper']
+        """
         from adomnia.asking.arrow import build_table
 
         return build_table(self.typed_columns, self.rows, self.confidence, simultaneous=simultaneous)
 
     def to_pandas(self) -> pd.DataFrame:
+        """The answer as a table of pandas, with the ends of intervals beside each measured value.
+
+        >>> session.sql("SELECT sex, COUNT(*) AS n FROM people GROUP BY sex", epsilon=0.1).to_pandas().shape
+        (3, 4)
+        """
         import pandas as pd
 
         return pd.DataFrame(self._typed()).astype(dict.fromkeys(self._list_empty(), float)).head(len(self))
 
     def to_polars(self) -> pl.DataFrame:
+        """The answer as a table of Polars, with the ends of intervals beside each measured value.
+
+        >>> session.sql("SELECT sex, COUNT(*) AS n FROM people GROUP BY sex", epsilon=0.1).to_polars().columns
+        ['sex', 'n', 'n_lower', 'n_upper']
+        """
         import polars as pl
 
         kinds = dict.fromkeys(self._list_empty(), pl.Float64)
@@ -56,6 +70,10 @@ class Answer(AnswerValues):
         """A picture with intervals: a chart of Altair for notebooks, or a file that ends in .svg, .png, .html or .json.
 
         It needs the extra `plot`. Nothing is paid or loaded for it.
+
+        >>> chart = session.sql("SELECT sex, COUNT(*) AS n FROM people GROUP BY sex", epsilon=0.1).plot()
+        >>> chart.to_dict()["layer"] != []
+        True
         """
         from adomnia.figures import files
         from adomnia.session.plotting import as_drawable

@@ -44,7 +44,11 @@ class AnswerValues:
 
     @property
     def cost(self) -> Event | None:
-        """What this answer cost, None if nothing; a replayed one says what was paid the first time."""
+        """What this answer cost, None if nothing; a replayed one says what was paid the first time.
+
+        >>> session.sql("SELECT sex, COUNT(*) AS n FROM people GROUP BY sex", epsilon=0.1).cost is None
+        False
+        """
         return None if self.receipt is None else self.receipt.event
 
     def __len__(self) -> int:

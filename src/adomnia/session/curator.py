@@ -145,7 +145,10 @@ class MockCurator(Curator):
 
 
 def open_folder(folder: str | Path, progress: Progress = silent, limits: Limits = USUAL) -> Curator:
-    """The dataset of a folder with a catalog.toml; index and ledger live beside it."""
+    """The dataset of a folder with a catalog.toml; index and ledger live beside it.
+
+    >>> alice = open_folder("examples/hospital").session("alice")  # doctest: +SKIP
+    """
     place = Path(folder)
     catalog = read_catalog(place)
     check_views(catalog)

@@ -65,6 +65,12 @@ class OwnSession(LocalSession):
         `bounds`, and what is beyond them as the nearest. It must look at nothing but its rows: a time limit is not a
         sandbox, and a function can read anything that this process can. Every call is paid for; none is replayed. A
         function that makes no number of a few made-up rows is refused before it is paid, unless `allow_uninformative`.
+
+        >>> trips = {"rider": list(range(600)), "fare": [20.0 + k % 5 for k in range(600)]}
+        >>> with protect(trips, unit="rider", rows_per_person=1, epsilon=100) as own:
+        ...     answer = own.sample_and_aggregate(lambda rows: rows.fare.max(), bounds=(0, 99), blocks=20, epsilon=90)
+        >>> answer.columns
+        ['estimate']
         """
         with refuse_in_python():
             grid = choose_grid(bounds, aggregate)
@@ -90,7 +96,11 @@ class OwnSession(LocalSession):
             yield
 
     def close(self) -> None:
-        """Let go of the tables and of the ledger."""
+        """Let go of the tables and of the ledger.
+
+        >>> own = protect({"rider": [1, 2], "fare": [9.0, 12.5]}, unit="rider", rows_per_person=1, epsilon=1)
+        >>> own.close()
+        """
         self._opened.close()
 
     def __enter__(self) -> Self:
@@ -130,6 +140,11 @@ def protect(  # noqa: PLR0913 - what is declared has to be said
     What does not fit into memory is written to disk, unencrypted, into a new folder that only you can read, and which
     is removed with the session: in the folder `spill`, or in that of the system for temporary files. With
     spill=":memory:" nothing is written, and tables that do not fit are refused.
+
+    >>> trips = {"rider": [1, 1, 2, 3], "fare": [12.5, 8.0, 30.0, 7.5]}
+    >>> own = protect(trips, unit="rider", rows_per_person=2, bounds={"fare": (0, 100)}, epsilon=100)
+    >>> own.sql("SELECT COUNT(*) AS n FROM data", epsilon=90)["n"]
+    [4]
     """
     budget = Budget(epsilon, delta, approximate=delta != 0)
     declared = Declared(unit, budget, rows_per_person, bounds or {}, categories or {}, columns, links or {})

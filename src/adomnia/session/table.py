@@ -49,40 +49,83 @@ class PrivateTable(Aggregates, MethodCalls):
 
     @property
     def sql(self) -> str:
-        """The SELECT that means the same rows."""
+        """The SELECT that means the same rows.
+
+        >>> session.table("people").where("age >= 18").sql
+        'SELECT * FROM people WHERE (age >= 18)'
+        """
         return self._writing.text
 
     def where(self, condition: str, parameters: Parameters | None = None) -> PrivateTable:
-        """The rows for which a condition is true; `parameters` are the values of ? or :name in it."""
+        """The rows for which a condition is true; `parameters` are the values of ? or :name in it.
+
+        >>> adults = session.table("people").where("age >= ?", [18])
+        >>> adults.sql
+        'SELECT * FROM people WHERE (age >= 18)'
+        """
         return self._with(self._writing.where(bind(condition, parameters)))
 
     def join(self, other: PrivateTable, on: str, how: str = "inner") -> PrivateTable:
-        """Pairs with rows of another table: `on` is a condition, or the name of a column that both have."""
+        """Pairs with rows of another table: `on` is a condition, or the name of a column that both have.
+
+        >>> visits = session.table("visits").join(session.table("people"), on="person_id")
+        >>> visits.mean("cost", by="sex", epsilon=1)["sex"]
+        ['F', 'M', 'X']
+        """
         return self._with(self._writing.join(other._writing, on, how))
 
     def select(self, *columns: str, **named: str) -> PrivateTable:
-        """Columns by name, and expressions under new names."""
+        """Columns by name, and expressions under new names.
+
+        >>> session.table("people").select("sex", monthly="salary / 12").columns
+        ['sex', 'monthly']
+        """
         return self._with(self._writing.select(columns, named))
 
     def union(self, other: PrivateTable) -> PrivateTable:
-        """The rows of both, one after the other."""
+        """The rows of both, one after the other.
+
+        >>> paid = session.table("people").select("person_id", amount="salary")
+        >>> paid.union(session.table("visits").select("person_id", amount="cost")).columns
+        ['person_id', 'amount']
+        """
         return self._with(self._writing.union(other._writing))
 
     def named(self, name: str) -> PrivateTable:
-        """The same rows under another name, to join a table with itself."""
+        """The same rows under another name, to join a table with itself.
+
+        >>> visits, later = session.table("visits"), session.table("visits").named("later")
+        >>> both = visits.join(later, on="visits.person_id = later.person_id AND later.day > visits.day")
+        >>> both.count(epsilon=1).columns
+        ['count']
+        """
         return self._with(self._writing.alias(name))
 
     def per_person(self, *keys: str, having: str | None = None, **named: str) -> PrivateTable:
-        """One row for each person, and each value of further keys: aggregates of that person's own rows."""
+        """One row for each person, and each value of further keys: aggregates of that person's own rows.
+
+        >>> bills = session.table("visits").per_person(spent="SUM(cost)", visits="COUNT(*)")
+        >>> bills.columns
+        ['person_id', 'spent', 'visits']
+        """
         person = person_of(self._writing.text, self._catalog)
         return self._with(self._writing.group_by((person, *keys), named, having))
 
     def explain(self) -> str:
-        """How many rows of one person can be here at most, step by step; nothing is read."""
+        """How many rows of one person can be here at most, step by step; nothing is read.
+
+        >>> print(session.table("visits").where("cost > 1000").explain())
+        where (cost > 1000): at most 10 rows of a person, those of what it is made of
+          visits: at most 10 rows of a person, as declared
+        """
         return render_reasons(self._rows.relation)
 
     def group_by(self, *keys: str) -> GroupedTable:
-        """The same rows, to be asked about for each value of the keys."""
+        """The same rows, to be asked about for each value of the keys.
+
+        >>> session.table("people").group_by("sex").agg(n="count", pay=("mean", "salary"), epsilon=1).columns
+        ['sex', 'n', 'pay']
+        """
         return GroupedTable(self, keys)
 
     def _ask(self, wanted: Mapping[str, Wanted], by: str | Iterable[str], options: SqlOptions) -> Answer:

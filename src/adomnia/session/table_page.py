@@ -63,7 +63,7 @@ class TablePage:
     def _heading(self) -> list[str]:
         rows = self._rows
         if isinstance(rows, Refusal):
-            return [self.writing.text, str(rows)]
+            return [f"{self.name}: private rows, whose columns cannot be listed: {rows}"]
         if rows.public:
             return [f"{self.name}: public rows, read exactly and free of charge."]
         most = rows.relation.rows_per_person
