@@ -19,7 +19,8 @@ NAMES = "|".join(OPTIONS)
 NAMED = re.compile(rf"(?<![\w{{-])(?<!{{with )(?:{NAMES})=(?!=)|(?<!{{)\b(?:{'|'.join(CALLS)})\(\)")
 # Pages of methods name `delta=`, as Python does; and `shell --set rho=1` is typed so.
 # What stands after a dot in Python, and what a session prints there, is a whole call of Python.
-IN_PYTHON = (PACKAGE / "session" / f"{name}.py" for name in ("examples", "hints", "session_page", "table_page"))
+CALLING = ("examples", "hints", "method_examples", "session_page", "table_page")
+IN_PYTHON = (PACKAGE / "session" / f"{name}.py" for name in CALLING)
 ALLOWED = (PACKAGE / "methods" / "robust", PACKAGE / "cli" / "shell" / "command.py", *IN_PYTHON)
 READS = {"startswith", "removeprefix", "partition", "split", "find", "index", "match", "search", "fullmatch", "sub"}
 SAID = {"fix", "why"}

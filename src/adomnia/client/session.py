@@ -207,7 +207,6 @@ class RemoteSession(DerivedSession):
         return self._read(BatchReply, self._answers, told)
 
     def mock(self) -> Session:
-        """The same session on made-up rows, to try questions out: they are made up here, and nothing is spent."""
         return open_remote_mock(self.catalog(), self.sql).session(self.analyst)
 
     def close(self) -> None:

@@ -18,6 +18,7 @@ from adomnia.methods.signatures import describe_kind, plain_default
 from adomnia.options import ASK
 from adomnia.pricing.questions import check_names
 from adomnia.session.aggregates import SqlOptions
+from adomnia.session.method_examples import write_example
 from adomnia.session.signatures import list_parameters
 from adomnia.sql.reading.parameters import write_constant
 from adomnia.sql.reading.refusals import shorten
@@ -113,7 +114,9 @@ def _define(method: Method) -> Callable[..., Answer]:
 
 def _document(method: Method) -> str:
     lines = (f"{each.name}: {each.meaning} ({describe_kind(each)})" for each in method.parameters)
-    return "\n".join([method.summary, "", *lines, "", f"In SQL: {method.example}"])
+    example = write_example(method)
+    in_python = [] if example is None else [f"In Python: {example}"]
+    return "\n".join([method.summary, "", *lines, "", *in_python, f"In SQL: {method.example}"])
 
 
 def _signature(method: Method) -> Signature:

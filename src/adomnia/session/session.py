@@ -199,7 +199,6 @@ class LocalSession(DerivedSession):
             return build_answers(bought)
 
     def mock(self) -> LocalSession:
-        """The same session on made-up rows, to try questions out: nothing is read and nothing is spent."""
         return self._curator.mock().session(self.analyst)
 
     def _page(self) -> SessionPage:
