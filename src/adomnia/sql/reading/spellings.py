@@ -75,6 +75,43 @@ def spell_out_filters(tree: exp.Expr) -> None:
             node.replace(counted)
 
 
+_UNITS = ("year", "quarter", "month", "week", "day", "doy", "dow", "isodow", "hour", "minute", "second", "epoch")
+_BY_UNIT = (
+    "DATENAME",
+    "DATEADD",
+    "DATE_DIFF",
+    "DATEDIFF",
+    "DATEPART",
+    "DATE_PART",
+    "DATE_TRUNC",
+    "TIMESTAMPDIFF",
+    "TIMESTAMPADD",
+)
+
+
+def spell_out_units(tree: exp.Expr) -> None:
+    """Read the first word of DATEDIFF(day, a, b), DATEADD(day, 3, a) and DATEPART(day, a) as a unit, not as a column.
+
+    Also FETCH FIRST 3 ROWS ONLY as LIMIT 3.
+    """
+    for node in tree.find_all(exp.Anonymous):
+        first = node.expressions[0] if len(node.expressions) > 1 else None
+        unit = first.name.lower() if isinstance(first, exp.Column) and not first.table else ""
+        # DATEDIFF(day, a) of two arguments is the difference of two dates, of which one may be called day.
+        alone = str(node.this).upper() != "DATEDIFF" or len(node.expressions) > 2
+        if unit in _UNITS and alone and str(node.this).upper() in _BY_UNIT:
+            node.expressions[0].replace(exp.Literal.string(unit))
+    for fetch in list(tree.find_all(exp.Fetch)):
+        if isinstance(fetch.args.get("count"), exp.Literal) and not _has_options(fetch):
+            fetch.replace(exp.Limit(expression=fetch.args["count"]))
+
+
+def _has_options(fetch: exp.Fetch) -> bool:
+    """Whether it asks for a share of rows, or for those that are as good as the last."""
+    options = fetch.args.get("limit_options")
+    return options is not None and any(options.args.get(each) for each in ("percent", "with_ties"))
+
+
 def _case(condition: exp.Expr, value: exp.Expr) -> exp.Case:
     outcome = exp.Literal.number(1) if isinstance(value, exp.Star) else value
     return exp.Case(ifs=[exp.If(this=condition, true=outcome)])
