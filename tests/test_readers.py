@@ -28,7 +28,9 @@ READ = {
     "api/catalog_edits/examining.py": "the place that the reader of TOML tells in its error",
     "api/problems.py": "how Pydantic begins an error of ours",
     "engines/duckdb/engine.py": "what the operating system says of a full disk",
+    "console/ask/option_fields.py": "the kinds of options, of which one has two words",
     "typed_options.py": "the kinds of options, of which one has two words",
+    "wire/asking.py": "the kinds of options, of which one has two words",
     "releases/answering.py": "the first sentence of the guarantee, which a release keeps as one text",
 }
 

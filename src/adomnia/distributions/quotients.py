@@ -74,7 +74,7 @@ class Quotient:
         """The same all at once, where it is known how large the noise of what is needed can be beside it."""
         ends = self._ends(widen(lost, alpha), alpha)
         lower, upper = np.where(lost < 1, ends, np.reshape(self.limits, (2,) + (1,) * (ends.ndim - 1)))
-        return hold_within(lower, upper, self.values, self.limits)
+        return hold_within(lower, upper, self.values, self.limits, upper - lower)
 
     def _ends(self, wider: Floats, alpha: float) -> Floats:
         """Where the difference to the numerator is as far as noise goes: by its spread, then by its distribution."""

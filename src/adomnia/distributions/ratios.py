@@ -57,18 +57,27 @@ def quotient_bounds(numerator: NoisyIntegers, denominator: NoisyIntegers, confid
     return np.where(seen.bounded, lower, -np.inf), np.where(seen.bounded, upper, np.inf)
 
 
-def hold_within(lower: Floats, upper: Floats, values: Floats, limits: tuple[float, float]) -> Bounds:
-    """Ends that hold the values too, cut at the limits, with a quarter of their width left on this side of them.
+def measure_width(
+    numerator: NoisyIntegers, denominator: NoisyIntegers, ratios: Floats, confidence: float, cells: int
+) -> Floats:
+    """About how wide the interval around each ratio is, as if the denominator were what was seen of it."""
+    above, below = _reaches(numerator.noise, denominator.noise, find_alpha(confidence, cells))  # type: ignore[arg-type]
+    return 2 * (above + np.abs(ratios) * below) / np.maximum(np.asarray(denominator.values, dtype=np.float64), 1.0)
+
+
+def hold_within(lower: Floats, upper: Floats, values: Floats, limits: tuple[float, float], width: Floats) -> Bounds:
+    """Ends that hold the values too, cut at the limits, with a quarter of the usual width on this side of both.
 
     An interval lies beyond the limits less often than it may be wrong, so whatever is shown then is right. The limit
-    alone would look as if the exact value were known. The quarter grows with the confidence, as the ends do.
+    alone would look as if the exact value were known. The quarter grows with the confidence, as the ends do; it is at
+    most an eighth of what is possible, or few rows would tell less than they do.
 
-    >>> [float(end) for end in hold_within(np.array(-9.0), np.array(-5.0), np.array(0.0), (0.0, 100.0))]
+    >>> [float(end) for end in hold_within(np.array(-9.0), np.array(-5.0), np.array(0.0), (0.0, 100.0), np.array(4.0))]
     [0.0, 1.0]
     """
     least, most = limits
-    quarter = (upper - lower) / 4
-    low, high = np.minimum(lower, most - quarter), np.maximum(upper, least + quarter)
+    room = np.minimum(width / 4, (most - least) / 8)
+    low, high = np.minimum(lower, most - room), np.maximum(upper, least + room)
     return np.maximum(np.minimum(low, values), least), np.minimum(np.maximum(high, values), most)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from adomnia.plans.columns import Cell, KeyColumn
+from adomnia.plans.columns import Cell, KeyColumn, ValueColumn
 from adomnia.session import display
 from adomnia.session.answer_values import AnswerValues
 from adomnia.work import allow
@@ -43,12 +43,13 @@ class Answer(AnswerValues):
     def to_pandas(self) -> pd.DataFrame:
         import pandas as pd
 
-        return pd.DataFrame(self._typed()).head(len(self))
+        return pd.DataFrame(self._typed()).astype(dict.fromkeys(self._list_empty(), float)).head(len(self))
 
     def to_polars(self) -> pl.DataFrame:
         import polars as pl
 
-        return pl.DataFrame(self._typed()).head(len(self))
+        kinds = dict.fromkeys(self._list_empty(), pl.Float64)
+        return pl.DataFrame(self._typed(), schema_overrides=kinds).head(len(self))
 
     @overload
     def plot(self) -> alt.TopLevelMixin: ...
@@ -84,6 +85,11 @@ class Answer(AnswerValues):
 
     def _repr_html_(self) -> str:
         return display.format_html(self)
+
+    def _list_empty(self) -> list[str]:
+        """The columns of numbers of which no row has one: a data frame could not tell what they are."""
+        measured = [column for column in self.columns if isinstance(column, ValueColumn) and not column.estimate.dates]
+        return [column.name for column in measured if all(value is None for value in self._typed()[column.name])]
 
     def _typed(self) -> dict[str, list[Cell]]:
         """The columns of the answer; of an answer without rows its first cell, so that types are known."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from adomnia.distributions.ratios import hold_within, quotient_bounds, ratio_bounds
+from adomnia.distributions.ratios import hold_within, measure_width, ratio_bounds
 from adomnia.privacy.expressions import Expression
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
@@ -70,11 +70,9 @@ def mean_of(query: Query, distances: Measured, count: Measured) -> Estimate:
 
     def interval(confidence: float, cells: int) -> Bounds:
         lower, upper = ratio_bounds(distances, count, reach, confidence, cells)
-        beyond = nearest != offset
-        if beyond.any():  # where no mean within the bounds explains what was seen, lower > upper
-            free = quotient_bounds(distances, count, confidence, cells)
-            lower, upper = (np.where(beyond, *ends) for ends in zip(free, (lower, upper), strict=True))
-        lower, upper = hold_within(lower - rounding, upper + rounding, nearest, (float(reach[0]), float(reach[1])))
+        width = measure_width(distances, count, nearest, confidence, cells)
+        ends = float(reach[0]), float(reach[1])
+        lower, upper = hold_within(lower - rounding, upper + rounding, nearest, ends, width)
         return number(lower), number(upper)
 
     def compute(sums: Sequence[Floats]) -> tuple[Floats, ...]:

@@ -2,10 +2,8 @@
 
 import numpy as np
 
-from adomnia.distributions.ratios import quotient_bounds, ratio_bounds
+from adomnia.distributions.ratios import hold_within, measure_width, ratio_bounds
 from adomnia.statistics.contract import Bounds, Measured
-
-_WHOLE = 4.0  # so wide that its quarter is all that is possible
 
 
 def share_bounds(part: Measured, rest: Measured, confidence: float, cells: int) -> Bounds:
@@ -23,21 +21,12 @@ def share_bounds(part: Measured, rest: Measured, confidence: float, cells: int) 
         large, large_fits = _ratio_within(rest, part, confidence, cells)
     lower = np.where(small_fits, small[0] / (1 + small[0]), np.where(large_fits, 1 / (1 + large[1]), np.inf))
     upper = np.where(large_fits, 1 / (1 + large[0]), np.where(small_fits, small[1] / (1 + small[1]), -np.inf))
-    beyond = np.asarray((part.values < 0) | (rest.values < 0))
-    if not beyond.any():
-        return lower, upper
     less = np.asarray(part.values < rest.values)
-    widths = np.where(less, _width(part, rest, confidence, cells), _width(rest, part, confidence, cells))
-    low, high = np.where(less, 0.0, 1 - widths / 4), np.where(less, widths / 4, 1.0)
-    return np.where(beyond, np.minimum(lower, low), lower), np.where(beyond, np.maximum(upper, high), upper)
-
-
-def _width(part: Measured, rest: Measured, confidence: float, cells: int) -> np.ndarray:
-    """How wide the interval of a share is that is not kept between 0 and 1; a quarter of it holds all, without ends."""
-    lower, upper = quotient_bounds(part, rest, confidence, cells)
-    known = np.isfinite(upper - lower) & (lower > -1)
-    lower, upper = np.where(known, lower, 0.0), np.where(known, upper, 0.0)
-    return np.where(known, np.minimum(upper / (1 + upper) - lower / (1 + lower), _WHOLE), _WHOLE)
+    width = np.where(
+        less, *(measure_width(*pair, np.zeros(()), confidence, cells) for pair in ((part, rest), (rest, part)))
+    )
+    nearest = np.where(lower <= upper, lower, np.where(less, 0.0, 1.0))
+    return hold_within(lower, upper, nearest, (0.0, 1.0), width)
 
 
 def _stack(first: Measured, second: Measured) -> Measured:
