@@ -26,7 +26,7 @@ from adomnia.sql.around import find_layers, is_aggregated, plan_around
 from adomnia.sql.methods.calls import plan_method
 from adomnia.sql.reading.parse import parse, refuse_distinct
 from adomnia.sql.reading.refusals import refusal
-from adomnia.sql.reading.today import fill_in_today
+from adomnia.sql.reading.spellings import fill_in_today
 from adomnia.sql.rows.blocks import BlockReader
 from adomnia.sql.rows.correlation import Block
 from adomnia.sql.rows.derived import refuse_slow

@@ -1,9 +1,15 @@
-"""Rewrites FILTER, COUNTIF, VAR and quantiles to one spelling: two spellings of one question must have one plan."""
+"""Rewrites FILTER, COUNTIF, VAR, quantiles, units and CURRENT_DATE to one spelling.
+
+Two spellings of one question must have one plan, and it must mean the same whenever it is asked.
+"""
 
 from contextlib import suppress
+from datetime import date
 from decimal import Decimal
 
 from sqlglot import exp
+
+from adomnia.sql.reading.refusals import refusal
 
 _SPELLINGS = (exp.PercentileCont, exp.PercentileDisc, exp.ApproxQuantile)
 _NAMES = ("PERCENTILE", "APPROX_PERCENTILE")
@@ -125,3 +131,26 @@ def _is_plain(value: exp.Expr | None) -> bool:
     if isinstance(value, exp.Star):
         return not any(value.args.values())
     return value is not None and not isinstance(value, exp.Distinct | exp.Order)
+
+
+_WITH_TIME = (exp.CurrentDatetime, exp.CurrentTimestamp, exp.CurrentTime)
+_NOW = ("NOW", "GETDATE", "SYSDATE", "SYSDATETIME")
+_TODAY = ("TODAY", "CURDATE")
+
+
+def fill_in_today(tree: exp.Expr, today: date | None) -> None:
+    """Write the declared date in the place of CURRENT_DATE; a Refusal where none is declared, or a time is asked."""
+    for node in list(tree.find_all(exp.CurrentDate, exp.Anonymous, *_WITH_TIME)):
+        called = str(node.this).upper() if isinstance(node, exp.Anonymous) and not node.expressions else ""
+        name = called or str(node.sql_name()).upper()
+        if isinstance(node, _WITH_TIME) or called in _NOW:
+            why, fix = "changes from second to second", "write CURRENT_DATE, or the time as a constant"
+            raise refusal("nondeterministic_function", node, why, fix, name)
+        if not isinstance(node, exp.CurrentDate) and called not in _TODAY:
+            continue
+        if today is None:
+            fix = "write the date as a constant, or ask the owner for today = 2024-12-31 in [dataset]"
+            raise refusal("nondeterministic_function", node, "has no value in this catalog", fix, "CURRENT_DATE")
+        constant = exp.Cast(this=exp.Literal.string(today.isoformat()), to=exp.DataType.build("DATE"))
+        constant.meta.update(node.meta)
+        node.replace(constant)

@@ -18,8 +18,8 @@ from adomnia.methods.registry import find_method
 from adomnia.privacy import relations
 from adomnia.sql.reading.parse import check_clauses, parse_statement, write_sql
 from adomnia.sql.reading.refusals import refusal, refusal_of_name, refusal_of_node
+from adomnia.sql.reading.spellings import fill_in_today
 from adomnia.sql.reading.statements import SCHEMA
-from adomnia.sql.reading.today import fill_in_today
 from adomnia.sql.rows.correlation import Block, OuterConditions, is_around, split_correlation
 from adomnia.sql.rows.derived import Derived, Side, filter_rows, free_label, is_person, label_of, make_side, unite
 from adomnia.sql.rows.ids import equate_ids
