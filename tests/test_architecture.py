@@ -90,10 +90,6 @@ STATED = re.compile(r"\| `([a-z]+)` \| ([\d,]+) \|")
 
 # Who writes an aggregate down, and so asks of which class it is: as SQL, as what is proved of SQL, and in words.
 WRITERS = ("engines.render", "engines.check", "plans.descriptions", "plans.words", "explaining.plan_sentences")
-# Who still asks it elsewhere: none is added, and one that asks no more is taken off.
-ASKING = {
-    "methods.simulation",
-}
 
 # Who names an engine above all of them, and is not about where questions run.
 ENGINE_SPEAKERS = {
@@ -500,9 +496,7 @@ def class_faults(module: str, source: str) -> list[str]:
 
 def test_aggregates_are_asked_what_they_are_and_not_of_which_class():
     faults = faults_by_module()[class_faults]
-    asking = {module.removeprefix("adomnia.") for module, found in faults.items() if found}
-    assert [fault for module in sorted(asking - ASKING) for fault in faults[f"adomnia.{module}"]] == []
-    assert sorted(ASKING - asking) == []
+    assert [fault for module in sorted(faults) for fault in faults[module]] == []
 
 
 @pytest.mark.parametrize(

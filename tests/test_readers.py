@@ -19,19 +19,23 @@ SIGNS = re.compile(r"\\[A-Za-z]|\(\?P<\w+>")  # of patterns
 READING = {"count", "endswith", "find", "index", "partition", "removeprefix", "removesuffix", "replace", "rfind"}
 READING |= {"rindex", "rpartition", "rsplit", "split", "startswith"}
 PATTERNS = {"compile", "findall", "finditer", "fullmatch", "match", "search", "split", "sub"}
-# Names that have a space and are no sentences: of operations of expressions, of types of databases and of documents.
-NAMES = {"Ad Omnia users 1", "Ad Omnia, ledger", "boolean as number", "count distinct", "day number", "days between"}
+# Names that have a space and are no sentences: of operations, of types of databases, of documents, of kinds of options.
+NAMES = {
+    "Ad Omnia users 1",
+    "Ad Omnia, ledger",
+    "boolean as number",
+    "count distinct",
+    "day number",
+    "days between",
+    "seconds between",
+}
 NAMES |= {"at least 1", "is null", "start of ", "start of month", "start of quarter", "start of week", "start of year"}
-NAMES |= {"the owner", "timestamp with time zone"}
+NAMES |= {"the owner", "timestamp with time zone", "whole number"}
 # Where sentences are read all the same, and why.
 READ = {
     "api/catalog_edits/examining.py": "the place that the reader of TOML tells in its error",
     "api/problems.py": "how Pydantic begins an error of ours",
     "engines/duckdb/engine.py": "what the operating system says of a full disk",
-    "console/ask/option_fields.py": "the kinds of options, of which one has two words",
-    "typed_options.py": "the kinds of options, of which one has two words",
-    "wire/asking.py": "the kinds of options, of which one has two words",
-    "releases/answering.py": "the first sentence of the guarantee, which a release keeps as one text",
 }
 
 

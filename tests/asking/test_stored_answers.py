@@ -10,7 +10,7 @@ import pytest
 
 from adomnia.asking.stored_answers import AnswerForm, StoredResult, describe_form
 from adomnia.errors import Refusal
-from adomnia.messages.notes import Note
+from adomnia.messages.texts import Note
 from adomnia.plans.columns import Cap, DraftAnswer, KeyColumn, LeftOut, ValueColumn
 from adomnia.sql.lower import lower
 from adomnia.statistics.contract import Estimate

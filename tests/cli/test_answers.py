@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from adomnia.cli import answers, opening
-from adomnia.messages.notes import Note
-from adomnia.messages.texts import write
+from adomnia.messages.texts import Note, write
 from adomnia.plans.columns import KeyColumn
 
 TEXT = "SELECT city, COUNT(*) AS n, SUM(salary) AS pay FROM people GROUP BY city"

@@ -16,7 +16,7 @@ from adomnia.curator.executor import Executor, Statements, drive
 from adomnia.curator.measurements import Record, Replayer
 from adomnia.explaining.explanations import explain
 from adomnia.mechanisms.laplace import DiscreteLaplace
-from adomnia.messages.notes import Note
+from adomnia.messages.texts import Note
 from adomnia.plans.columns import build_columns
 from adomnia.plans.plan import Output, Plan
 from adomnia.plans.views import TableView

@@ -26,7 +26,7 @@ from adomnia.engines.registry import ENGINES, load_engine
 from adomnia.engines.render import render
 from adomnia.errors import Refusal
 from adomnia.explaining.explanations import explain
-from adomnia.messages.notes import TEMPLATES, note_of, note_record
+from adomnia.messages.texts import TEMPLATES, note_of, note_record
 from adomnia.methods.contract import INFERENCE
 from adomnia.methods.registry import METHODS
 from adomnia.methods.signatures import method_record

@@ -86,7 +86,7 @@ def test_values_stay_within_limits_and_intervals_hold_them():
     lower, upper = far.bounds(0.95, 1)
     assert (lower <= far.values).all()
     assert (far.values <= upper).all()
-    # What would lie wholly beyond begins at the limit, a quarter as wide as it is.
+    # What would lie wholly beyond begins at the limit, a tenth as wide as it is.
     assert (upper[0], lower[1]) == (100.0, -100.0)
     assert lower[0] == -upper[1]
     assert 90.0 < lower[0] < 99.9

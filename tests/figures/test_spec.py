@@ -15,7 +15,7 @@ from adomnia.figures.choice import choose_layout
 from adomnia.figures.rows import draw_rows
 from adomnia.figures.spec import MOST_ROWS, build_spec, describe, label_svg, write_caption, write_page, write_title
 from adomnia.figures.style import DARK, LIGHT
-from adomnia.messages.notes import Note
+from adomnia.messages.texts import Note
 from adomnia.tables import TextTable
 from kit.drawings import CITIES, count, drawable, gallery, label, value
 

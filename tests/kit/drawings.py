@@ -7,7 +7,7 @@ from functools import cache
 from math import exp
 
 from adomnia.figures.columns import Drawable, DrawnColumn, find_kind, show_label
-from adomnia.messages.notes import Note
+from adomnia.messages.texts import Note
 from adomnia.tables import TextTable
 
 CITIES = ("Oslo", "Bergen", "Narvik")

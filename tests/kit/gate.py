@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from adomnia.asking.known_rows import EarlierAnswers, EarlierCounts
 from adomnia.engines.check import check_statement
+from adomnia.plans.columns import KeyColumn, ValueColumn
 from adomnia.privacy.losses import loss
 from adomnia.sql.lower import lower
 from kit.altering import alter
@@ -96,8 +97,15 @@ def public_side(curator: Curator, text: str, price: dict[str, Any]) -> dict[str,
         "keys": [sorted(map(str, column.values)) for column in answer.columns if hasattr(column, "values")],
         "rows": len(answer),
         "methods": [column.estimate.method for column in answer.columns if hasattr(column, "estimate")],
-        "bytes": [type(value) for column in answer.columns for value in answer[column.name]],
+        "bytes": [find_types(column) for column in answer.columns],
     }
+
+
+def find_types(column: KeyColumn | ValueColumn) -> Any:
+    """Of which types its values are; of measured ones as they were released, shown or not."""
+    if isinstance(column, KeyColumn):
+        return [type(value) for value in column.values]
+    return column.estimate.values.dtype, column.estimate.values.shape
 
 
 def _flat(values: Any) -> list[int]:

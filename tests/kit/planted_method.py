@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import pytest
 
-from adomnia.messages.notes import Note
+from adomnia.messages.texts import Note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, BadArgument, Factor, Method, NumberColumn, Parameter
 from adomnia.privacy.queries import Query

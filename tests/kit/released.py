@@ -7,6 +7,7 @@ from datetime import date
 import numpy as np
 import pyarrow as pa
 
+from adomnia.messages.texts import Note, note_record
 from adomnia.methods.synthesis.residuals import NoisyMarginal, Residuals
 from adomnia.releases.facts import ReleaseFacts
 from adomnia.releases.model import Release
@@ -27,6 +28,9 @@ DAY = Attribute("day", (date(2024, 1, 1), date(2024, 1, 2)), "date")
 COUNTS = np.array([[7, -2], [3, 11], [0, 1]])
 
 
+NOTE = Note("A note.", "a_note", rows=5, columns=["sex", "age"], share=0.5, known=None)
+
+
 def make_release(name: str = "ages", **about: object) -> Release:
     """Counts by sex and age, with what they follow from, and rows."""
     estimates = Residuals.from_measured((3, 2, 2), [NoisyMarginal((0, 1), COUNTS, 4.0)])
@@ -40,13 +44,14 @@ def make_release(name: str = "ages", **about: object) -> Release:
     table = pa.table([["F", None], [5.0, 14.0], [1.0, 10.0]], schema=pa.schema(fields))
     told = {"mechanism": "marginals", "guarantee": "Hidden is one person.", "confidence": 0.95, "receipt": "abc"}
     measured = (COUNTS, np.array([2**70, -1], dtype=object))
-    return Release(name, product, QUESTION, ReleaseFacts.from_record(told | about), ("A note.",), table, measured)
+    return Release(name, product, QUESTION, ReleaseFacts.from_record(told | about), (NOTE,), table, measured)
 
 
 def is_same(one: Release, other: Release) -> bool:
     """Whether two releases say the same."""
     return (
-        (one.name, one.question, one.notes, dict(one.about)) == (other.name, other.question, other.notes, other.about)
+        (one.name, one.question, dict(one.about)) == (other.name, other.question, other.about)
+        and list(map(note_record, one.notes)) == list(map(note_record, other.notes))
         and one.table.equals(other.table)
         and one.product.attributes == other.product.attributes
         and all(map(np.array_equal, one.measurements, other.measurements))

@@ -44,7 +44,7 @@ _WORDS = {
     SessionCall("sql"): ("sql()", "`adomnia sql`", "no command before it", "`POST query`", "Ask"),
     SessionCall("answers"): ("answers()", "`adomnia answers`", r"\a", "`GET answers`", "your history"),
     Pay("epsilon", "2"): ("pay epsilon=2", "pay --epsilon 2", r"\set epsilon 2", 'pay `"epsilon": 2`', "pay epsilon 2"),
-    WithOption("rows"): ("with rows=", "with --rows", r"with \set rows", "with `rows`", "in More choices"),
+    WithOption("rows"): ("with rows=", "with --rows", r"with \set rows", "with `rows`", "in More options"),
     Button("take it all the same", Option("allow_uninformative", True)): (
         "take it all the same: allow_uninformative=True",
         "take it all the same: --allow-uninformative",

@@ -13,6 +13,7 @@ from adomnia.distributions.ratios import quotient_bounds
 from adomnia.errors import Refusal
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
+from adomnia.pricing.bills import ErrorName
 from adomnia.pricing.parts import bill
 from adomnia.pricing.questions import Priced
 from adomnia.pricing.quotes import expect_errors, list_measures, quote_plan, quote_questions
@@ -183,6 +184,7 @@ def test_a_price_whose_noise_cannot_be_drawn_is_refused_before_it_is_paid(price)
 def test_expected_errors_of_one_name_are_those_of_the_quote(text):
     quoted = quote_plan(plan(text), Pure(1), rows=300).outputs
     assert expect_errors(plan(text), Pure(1), rows=300) == quoted
-    for name in {line.name for line in quoted}:
-        alone = expect_errors(plan(text), Pure(1), rows=300, name=name)
-        assert alone == tuple(line for line in quoted if line.name == name)
+    for of in {line.of for line in quoted}:
+        alone = expect_errors(plan(text), Pure(1), rows=300, of=of)
+        assert alone == tuple(line for line in quoted if line.of == of)
+    assert not expect_errors(plan(text), Pure(1), of=ErrorName("nothing", "nothing"))

@@ -83,6 +83,9 @@ def test_a_table_without_its_zeros_is_the_same_table(kind):
 def test_rows_that_are_simulated_are_counted_as_they_are():
     assert Rows().simulate(7) == 7
     assert Total(AGE, Numbers.integers(10, 20), 12).simulate(7) == 7 * 3
+    third = Fraction(1, 3)
+    assert Rows().spread_evenly(third) == [third]
+    assert Total(AGE, Numbers.integers(10, 15), 12).spread_evenly(third) == [third * Fraction(1, 2)]
 
 
 AGES = Numbers(0, 120, Fraction(1, 2))

@@ -114,11 +114,19 @@ def test_a_vector_looks_at_its_variables():
     assert Bucket(AGE, AGE.domain, AGE).cells == range(18, 121)
 
 
+def test_values_that_are_spread_evenly_have_the_means_of_their_polynomials():
+    variables = tuple(Variable(AGE, Numbers.integers(0, width)) for width in (3, 5))
+    found = Vector(variables, (Polynomial(((-7, (0, 0)), (2, (1, 2)))), Polynomial(((1, (2, 0)),))))
+    # Between 0 and w the mean of x**k is w**k / (k + 1), and independent variables multiply.
+    assert found.spread_evenly(Fraction(4)) == [4 * (2 * Fraction(3, 2) * Fraction(25, 3) - 7), 4 * Fraction(9, 3)]
+
+
 def test_rows_without_the_value_are_an_entry_that_no_other_row_moves():
     both = Vector(ENDS.variables, ENDS.entries, absent=102)
     assert both.row == ENDS.row
     assert (both.columns, Query(VISITS, (SEX,), both).result_shape, Query(VISITS, (), both).columns) == (3, (3, 3), 3)
     assert both.simulate(10) == [*ENDS.simulate(10), 0]
+    assert both.spread_evenly(Fraction(1, 3)) == [*ENDS.spread_evenly(Fraction(1, 3)), 0]
     assert canonical(both) != canonical(ENDS)
     more = Vector(ENDS.variables, ENDS.entries, absent=900)
     assert more.row == Sensitivity(900, 900**2, 900, monotone=True)

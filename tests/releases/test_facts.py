@@ -8,7 +8,7 @@ import pytest
 
 from adomnia.privacy.events import Approximate, Concentrated, Pure
 from adomnia.privacy.filters import Budget
-from adomnia.releases.facts import ReleaseFacts, describe_guarantee, hash_catalog
+from adomnia.releases.facts import ReleaseFacts, describe_guarantee, describe_making, hash_catalog
 from kit.hospital import declare
 
 
@@ -28,6 +28,11 @@ def catalog(tmp_path):
 )
 def test_the_guarantee_is_told_in_words(catalog, event, says):
     assert says in describe_guarantee(event, catalog)
+
+
+def test_how_it_was_made_begins_the_guarantee(catalog):
+    event = Concentrated(0.5)
+    assert describe_guarantee(event, catalog) == f"{describe_making(event, catalog)} {catalog.unit.promise()}"
 
 
 def test_a_guarantee_in_rho_has_a_small_delta_where_the_budget_has_none(catalog):

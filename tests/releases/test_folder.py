@@ -15,7 +15,7 @@ import adomnia
 from adomnia.errors import Refusal, Unavailable
 from adomnia.releases import folder as folders
 from adomnia.releases.folder import FILES, FORMAT, SUMMARY, read_folder, read_summary, save_folder, write_folder
-from kit.released import is_same, make_release
+from kit.released import NOTE, is_same, make_release
 from kit.searches import examples
 
 
@@ -55,6 +55,18 @@ def test_the_folder_has_what_readers_look_for(kept):
     assert summary["format"] == FORMAT
     assert {name: sha256((kept / name).read_bytes()).hexdigest() for name in FILES} == summary["files"]
     assert read_summary(kept)["about"]["mechanism"] == "marginals"
+
+
+def test_notes_keep_what_programs_know_them_by(kept):
+    (note,) = adomnia.open_release(kept).notes
+    assert (note, note.code, note.facts) == (NOTE, NOTE.code, NOTE.facts)
+
+
+def test_a_folder_of_the_first_format_has_notes_that_are_sentences(copied):
+    rewrite(copied, format=1, notes=["A note."])
+    found = read_folder(copied)
+    assert [(str(note), note.code) for note in found.notes] == [("A note.", "")]
+    assert found.columns == make_release().columns
 
 
 def test_what_was_there_is_replaced_as_a_whole_and_nothing_is_left_beside_it(copied):
@@ -152,6 +164,10 @@ def test_a_file_that_is_too_large_is_not_read_to_its_end(copied, monkeypatch):
         {"name": "a b"},
         {"question": 5},
         {"notes": [1]},
+        {"notes": [{"says": "A note."}]},
+        {"notes": [{"code": 1, "says": "A note.", "facts": {}}]},
+        {"notes": [{"code": "a", "says": "A note.", "facts": {"rows": {"n": 1}}}]},
+        {"notes": [{"code": "a", "says": "A note.", "facts": {"rows": ["a", 1]}}]},
         {"about": []},
         {"measurements": {}},
         {"files": {}},

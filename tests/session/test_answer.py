@@ -43,7 +43,11 @@ def test_records_hold_the_interval_beside_each_value(answer):
 def test_arrow_pandas_and_polars_hold_the_same(answer):
     records = answer.records()
     assert answer.to_arrow().to_pylist() == records
-    assert answer.to_pandas().to_dict("records") == records
+    framed = answer.to_pandas().to_dict("records")
+    assert [
+        {name: None if isinstance(value, float) and np.isnan(value) else value for name, value in row.items()}
+        for row in framed
+    ] == records
     assert answer.to_polars().to_dicts() == records
 
 

@@ -69,7 +69,7 @@ def test_what_no_mean_explains_is_told_beside_the_nearest_one_and_never_as_if_it
     assert (upper[0], lower[1]) == (100.0, 0.0)
     width = inside_upper - inside_lower
     assert upper[0] - lower[0] == pytest.approx(upper[1] - lower[1])
-    assert 0.05 * width < upper[1] - lower[1] < width  # the width has half a step of rounding on each side
+    assert 0.02 * width < upper[1] - lower[1] < width  # the width has half a step of rounding on each side
 
 
 def test_the_interval_narrows_with_the_count():

@@ -9,7 +9,6 @@ from typing import get_args
 import pytest
 from pydantic import ValidationError
 
-from adomnia.messages.notes import Note
 from adomnia.messages.references import (
     Button,
     EarlierAnswer,
@@ -22,7 +21,7 @@ from adomnia.messages.references import (
     WithOption,
 )
 from adomnia.messages.surfaces import Surface
-from adomnia.messages.texts import Fix, Message, show
+from adomnia.messages.texts import Fix, Message, Note, show
 from adomnia.privacy.events import Approximate, BoundedRange, Composed, Concentrated, Pure
 from adomnia.wire.models import CostReply, LeftReply, Sent, TextReply, notes_of, texts_of, texts_record
 

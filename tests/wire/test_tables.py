@@ -11,8 +11,7 @@ from math import inf
 import pyarrow as pa
 import pytest
 
-from adomnia.messages.notes import Note
-from adomnia.messages.texts import write
+from adomnia.messages.texts import Note, write
 from adomnia.plans.columns import KeyColumn
 from adomnia.wire.answers import answer_facts
 from adomnia.wire.tables import encode_arrow, encode_csv, facts_header

@@ -10,7 +10,7 @@ import numpy as np
 
 from adomnia.asking.releasing import find_release, list_releases
 from adomnia.errors import Refusal
-from adomnia.messages.notes import NoteTemplate
+from adomnia.messages.texts import NoteTemplate
 from adomnia.plans.columns import ValueColumn
 from adomnia.pricing.bills import format_cost
 from adomnia.pricing.notes import FREE_RELEASE

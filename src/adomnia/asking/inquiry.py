@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from adomnia.asking.asker import Asker
     from adomnia.engines.contract import Progress
-    from adomnia.messages.notes import Note
+    from adomnia.messages.texts import Note
     from adomnia.plans.columns import KeyColumn
     from adomnia.plans.plan import Plan
     from adomnia.pricing.questions import Payment

@@ -22,7 +22,7 @@ from adomnia.curator.paying import PaymentRequest, prove
 from adomnia.engines.contract import silent
 from adomnia.errors import AdomniaError, Failure, Refusal
 from adomnia.explaining.balances import warn_account
-from adomnia.messages.notes import NoteTemplate, define_note
+from adomnia.messages.texts import NoteTemplate, define_note
 from adomnia.plans.plan import canonical
 from adomnia.pricing.bills import format_cost
 from adomnia.pricing.parts import cost
@@ -30,7 +30,7 @@ from adomnia.pricing.policies import check_ceiling, sets_price
 from adomnia.pricing.quotes import quote_questions
 from adomnia.releases.checks import MOST_RELEASES, PREFIX, check_maker, check_release, check_release_name, taken_name
 from adomnia.releases.covering import hash_meaning
-from adomnia.releases.facts import ReleaseFacts, describe_guarantee, hash_catalog, name_method
+from adomnia.releases.facts import ReleaseFacts, describe_guarantee, describe_making, hash_catalog, name_method
 from adomnia.releases.model import Release
 from adomnia.releases.store import ReleaseEntry
 from adomnia.work import allow
@@ -179,6 +179,7 @@ def keep_release(  # noqa: PLR0913 - what is told of a release
         price=format_cost(receipt.event),
         paid_by=f"{made_by} and the dataset" if private else "the dataset",
         guarantee=describe_guarantee(receipt.event, dataset.catalog),
+        made_with=describe_making(receipt.event, dataset.catalog),
         version=batch.version,
         catalog=hash_catalog(dataset.catalog) if catalog is None else catalog,
         made_by=made_by,
@@ -343,6 +344,7 @@ def _describe_receipt(dataset: Dataset, receipt: Receipt) -> ReleaseEntry:
         mechanism=name_method(question.text),
         price=format_cost(receipt.event),
         guarantee=describe_guarantee(receipt.event, dataset.catalog),
+        made_with=describe_making(receipt.event, dataset.catalog),
         version=batch.version,
         made_by=label["made_by"],
     )

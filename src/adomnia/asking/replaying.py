@@ -11,8 +11,7 @@ from adomnia.asking.sizes import bound_results
 from adomnia.asking.stored_answers import StoredResult, describe_form, mark
 from adomnia.curator.paying import read_record, replay
 from adomnia.errors import Failure, Refusal
-from adomnia.messages.notes import NoteTemplate
-from adomnia.messages.texts import write
+from adomnia.messages.texts import NoteTemplate, write
 from adomnia.plans.columns import draft_answer
 from adomnia.version import __version__
 

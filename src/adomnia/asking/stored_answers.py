@@ -18,9 +18,8 @@ from zlib import compress, decompress
 import numpy as np
 
 from adomnia.errors import Refusal
-from adomnia.messages.notes import Note, note_of, note_record
 from adomnia.messages.references import Option
-from adomnia.messages.texts import Message, write
+from adomnia.messages.texts import Message, Note, note_of, note_record, write
 from adomnia.plans.columns import Cap, DraftAnswer, KeyColumn, LeftOut, ValueColumn
 from adomnia.plans.formulas import WindowFunction, walk
 from adomnia.plans.plan import DistinctRows, canonical

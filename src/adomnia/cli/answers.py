@@ -13,8 +13,8 @@ from adomnia.cli import pages
 from adomnia.cli.options import AnswerFormat
 from adomnia.errors import Refusal
 from adomnia.figures.files import check_file
-from adomnia.messages.notes import show_notes
 from adomnia.messages.surfaces import Surface
+from adomnia.messages.texts import show_notes
 from adomnia.plans.columns import KeyColumn, name_ends
 from adomnia.pricing.bills import format_cost
 from adomnia.privacy.events import to_record

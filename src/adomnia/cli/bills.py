@@ -6,8 +6,8 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from adomnia.cli import pages
-from adomnia.messages.notes import show_notes
 from adomnia.messages.surfaces import Surface
+from adomnia.messages.texts import show_notes
 from adomnia.pricing.bills import error_table, measurement_table, noise_in_words, quote_notes
 from adomnia.privacy.events import to_record
 

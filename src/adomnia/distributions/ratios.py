@@ -8,12 +8,14 @@ A box holds all ratios that fit in a cell. q rises with |r| (docs/proofs/ratios.
 tells how far the ratios that fit can go towards that end; the box shrinks to about their hull, which is the answer.
 """
 
+from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, expm1, log, log1p
 from statistics import NormalDist
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adomnia.distributions.combinations import farthest
 from adomnia.mechanisms.contract import Bounds, Floats, Noise, find_alpha
@@ -66,19 +68,62 @@ def measure_width(
 
 
 def hold_within(lower: Floats, upper: Floats, values: Floats, limits: tuple[float, float], width: Floats) -> Bounds:
-    """Ends that hold the values too, cut at the limits, with a quarter of the usual width on this side of both.
+    """Ends that hold the values too, cut at the limits, with a tenth of the usual width on this side of both.
 
     An interval lies beyond the limits less often than it may be wrong, so whatever is shown then is right. The limit
-    alone would look as if the exact value were known. The quarter grows with the confidence, as the ends do; it is at
-    most an eighth of what is possible, or few rows would tell less than they do.
+    alone would look as if the exact value were known. The tenth grows with the confidence, as the ends do; it is at
+    most a fiftieth of what is possible, or few rows would tell less than they do.
 
     >>> [float(end) for end in hold_within(np.array(-9.0), np.array(-5.0), np.array(0.0), (0.0, 100.0), np.array(4.0))]
-    [0.0, 1.0]
+    [0.0, 0.4]
     """
     least, most = limits
-    room = np.minimum(width / 4, (most - least) / 8)
+    room = np.minimum(width / 10, (most - least) / 50)
     low, high = np.minimum(lower, most - room), np.maximum(upper, least + room)
     return np.maximum(np.minimum(low, values), least), np.minimum(np.maximum(high, values), most)
+
+
+def share_bounds(part: NoisyIntegers, rest: NoisyIntegers, confidence: float, cells: int) -> Bounds:
+    """Bounds of part / (part + rest) in each cell, between 0 and 1, with a tenth of their width on this side.
+
+    Up to one half it is r / (1 + r) with r = part / rest between 0 and 1, and from there on 1 / (1 + r) with r =
+    rest / part: docs/proofs/ratios.md, claim 11.
+    """
+    if part.noise is rest.noise:  # of one vector: both ratios have the same noise, and are solved as one array
+        above, below = _stack(part, rest), _stack(rest, part)
+        bounds, fits = _ratio_within(above, below, confidence, cells)
+        (small, large), (small_fits, large_fits) = zip(*bounds, strict=True), fits
+    else:
+        small, small_fits = _ratio_within(part, rest, confidence, cells)
+        large, large_fits = _ratio_within(rest, part, confidence, cells)
+    lower = np.where(small_fits, small[0] / (1 + small[0]), np.where(large_fits, 1 / (1 + large[1]), np.inf))
+    upper = np.where(large_fits, 1 / (1 + large[0]), np.where(small_fits, small[1] / (1 + small[1]), -np.inf))
+    less = np.asarray(part.values < rest.values)
+    width = np.where(
+        less, *(measure_width(*pair, np.zeros(()), confidence, cells) for pair in ((part, rest), (rest, part)))
+    )
+    nearest = np.where(lower <= upper, lower, np.where(less, 0.0, 1.0))
+    return hold_within(lower, upper, nearest, (0.0, 1.0), width)
+
+
+def _stack(first: NoisyIntegers, second: NoisyIntegers) -> NoisyIntegers:
+    return _Stacked(np.stack([first.values, second.values]), first.noise)  # type: ignore[arg-type]  # of one type
+
+
+def _ratio_within(
+    above: NoisyIntegers, below: NoisyIntegers, confidence: float, cells: int
+) -> tuple[Bounds, NDArray[np.bool_]]:
+    """The ratios between 0 and 1 that fit, and whether there are any."""
+    lower, upper = ratio_bounds(above, below, (0, 1), confidence, cells)
+    return (np.clip(lower, 0.0, 1.0), np.clip(upper, 0.0, 1.0)), lower <= upper
+
+
+@dataclass(frozen=True)
+class _Stacked:
+    """Two arrays of noisy integers that hold one kind of noise, as one."""
+
+    values: Integers
+    noise: Noise
 
 
 class _Turned:

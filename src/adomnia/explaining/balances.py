@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from adomnia.errors import Refusal
-from adomnia.messages.notes import Note, NoteTemplate
+from adomnia.messages.texts import Note, NoteTemplate
 from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT, show_down, show_up
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from adomnia.explaining.reasons import reason_tree
 from adomnia.explaining.tree import Node
-from adomnia.messages.notes import Note
+from adomnia.messages.texts import Note
 from adomnia.plans.descriptions import describe_key, describe_set, describe_term
 from adomnia.plans.formulas import Term, statistics_of
 from adomnia.plans.plan import Plan
@@ -116,8 +116,8 @@ def _error_nodes(expected: Expected, rows: int) -> Iterator[Node]:
 def _total_nodes(name: str, lines: Sequence[Expected]) -> Iterator[Node]:
     """How far an output is off in the rows of coarser groupings, which are sums."""
     for line in lines:
-        if line.name.startswith(f"{name} of "):
-            yield Node(f"error {line.name.removeprefix(name).lstrip()} as one: {error_in_words(line)}")
+        if line.output == name and line.groups > 1:
+            yield Node(f"error of {line.groups:,} groups as one: {error_in_words(line)}")
 
 
 def _total_in_words(quoted: Quote | None) -> str:

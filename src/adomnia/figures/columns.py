@@ -12,7 +12,7 @@ from adomnia.tables import show_plainly
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from adomnia.messages.notes import Note
+    from adomnia.messages.texts import Note
     from adomnia.tables import TextTable
 
 Kind: TypeAlias = Literal["text", "number", "time"]

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from adomnia.messages.notes import Note
+from adomnia.messages.texts import Note
 from adomnia.methods.contract import Factor
 from adomnia.privacy.events import Composed, Price
 from adomnia.privacy.expressions import Expression, call

@@ -3,12 +3,12 @@
 Rows are spread evenly over all groups, and values evenly and independently over their bounds.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
 from functools import lru_cache
-from math import lcm, prod
+from math import prod
 
 import numpy as np
 
@@ -19,10 +19,6 @@ from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price
 from adomnia.privacy.expressions import Call, Expression, Literal
 from adomnia.privacy.keys import AnyKey, Bucket
-from adomnia.privacy.queries import Aggregate
-from adomnia.privacy.scans import Total
-from adomnia.privacy.transforms.matrices import Combination
-from adomnia.privacy.vectors import Polynomial, Vector
 from adomnia.statistics.contract import Floats, Measure, Measured, Result, Round, Statistic
 
 SUPPOSED_ROWS = 1000  # of a cell, where nobody says how many there are
@@ -44,10 +40,10 @@ def simulate(measure: Measure, rows: int, asked: Round = ()) -> Integers:
     if query.by_block:
         return np.array(query.aggregate.simulate(prod(query.shape)), dtype=np.int64)
     inside = Fraction(rows, max(1, prod(query.shape)))
-    values = np.array([round(each) for each in _sums(query.aggregate, inside)], dtype=object)
+    values = np.array([round(each) for each in query.aggregate.spread_evenly(inside)], dtype=object)
     exact = values.astype(np.int64) if all(abs(each) < 2**63 for each in values.flat) else values
     shape = mechanism.shape(query)
-    return _repeat(exact if isinstance(query.aggregate, Vector | Combination) else exact.reshape(()), shape)
+    return _repeat(exact.reshape(()) if exact.size == 1 else exact, shape)
 
 
 @lru_cache(maxsize=_KEPT)
@@ -99,29 +95,6 @@ def _find_cuts(key: AnyKey, domains: Mapping[Expression, Numbers]) -> Floats | N
     ends = domain.grid_lower - 0.5, domain.grid_upper + 0.5
     edges = np.clip([ends[0], *places, ends[1]], *ends)
     return np.asarray(np.diff(edges) / (ends[1] - ends[0]))
-
-
-def _sums(aggregate: Aggregate, rows: Fraction) -> list[Fraction]:
-    match aggregate:
-        case Vector(variables=variables, entries=entries):
-            widths = [each.domain.width for each in variables]
-            absent = [Fraction(0)] * bool(aggregate.absent)
-            return [rows * mean for mean in _list_means(entries, widths)] + absent
-        case Combination():
-            return [Fraction(each) for each in aggregate.simulate(round(rows))]
-        case Total(domain=domain, centre=centre):
-            return [rows * (Fraction(domain.grid_lower + domain.grid_upper, 2) - centre)]
-    return [rows]
-
-
-def _list_means(polynomials: Sequence[Polynomial], widths: Sequence[int]) -> list[Fraction]:
-    """The means of polynomials where each variable is spread evenly between 0 and its width."""
-    every = {exponents for polynomial in polynomials for _, exponents in polynomial.terms}
-    below = {exponents: prod(power + 1 for power in exponents) for exponents in every}
-    whole = lcm(*below.values())
-    means = {exponents: prod(map(pow, widths, exponents)) * whole // below[exponents] for exponents in every}
-    sums = (sum(many * means[exponents] for many, exponents in polynomial.terms) for polynomial in polynomials)
-    return [Fraction(each, whole) for each in sums]
 
 
 @contextmanager

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from adomnia.messages.notes import Note
+    from adomnia.messages.texts import Note
     from adomnia.plans.plan import Output, Plan
     from adomnia.statistics.contract import Bounds, Floats, Result, Statistic
     from adomnia.statistics.products import Product

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from adomnia.distributions.margins import divide_confidence
-from adomnia.distributions.ratios import quotient_bounds
+from adomnia.distributions.ratios import quotient_bounds, share_bounds
 from adomnia.mechanisms.contract import find_alpha
 from adomnia.plans.boxes import find_box, find_limits
 from adomnia.plans.formulas import DATE, Formula, Grouping, Keyed, Term, WindowFunction, leaves_of, walk
@@ -26,7 +26,6 @@ from adomnia.plans.functions import noisy_values
 from adomnia.plans.smoothness import find_propagation
 from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, join_about
 from adomnia.statistics.linear import Ring, linear
-from adomnia.statistics.shares import share_bounds
 
 _TWO = 2
 _BOXED = 0.05  # of the misses that are allowed, how many are left to the box where nothing else is known

@@ -1,7 +1,7 @@
 """A quote, and what it says in words and as tables: what is measured with how much noise, and errors to expect."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from adomnia.mechanisms.contract import Numeric
 from adomnia.mechanisms.exponential import Exponential
@@ -9,7 +9,7 @@ from adomnia.mechanisms.halving import Halving
 from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.mechanisms.smooth import SmoothNoise
 from adomnia.mechanisms.threshold import KeyPrice
-from adomnia.messages.notes import Note
+from adomnia.messages.texts import Note
 from adomnia.methods.simulation import SUPPOSED_ROWS
 from adomnia.plans.columns import Cap
 from adomnia.pricing.notes import hides_rows
@@ -27,6 +27,13 @@ HIGH_EFFORT = (
 _NOT_TOLD = "of a scale that follows from the data and is not told"
 
 
+class ErrorName(NamedTuple):
+    """What an error is of: an output, and the name of its line, which has more of a table and of sums of groups."""
+
+    output: str
+    line: str
+
+
 @dataclass(frozen=True)
 class Expected:
     """How far off one output may be: within `error` at the confidence, in each group, or in all of them together.
@@ -34,6 +41,8 @@ class Expected:
     `rows`: where the error depends on how many rows a group has, in a group of so many. `relative`: the error as a part
     of the output's own value in a group of the quote's supposed rows, all values in the middle of their bounds. No
     error is known for a quotient whose divisor may be zero.
+
+    It is of the `output`, or of so many `groups` of it as one.
     """
 
     name: str
@@ -43,6 +52,13 @@ class Expected:
     relative: float | None = None
     method: str = ""
     days: bool = False  # whether it is a number of days, beside a date
+    output: str = ""
+    groups: int = 1
+
+    @property
+    def of(self) -> ErrorName:
+        """What it is the error of."""
+        return ErrorName(self.output, self.name)
 
 
 @dataclass(frozen=True)

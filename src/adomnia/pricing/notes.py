@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from adomnia.messages.notes import Note, NoteTemplate, define_note
+from adomnia.messages.texts import Note, NoteTemplate, define_note
 from adomnia.methods.analysis import Analysis
 from adomnia.plans.descriptions import describe
 from adomnia.privacy.expressions import Call, Column, Expression, Literal

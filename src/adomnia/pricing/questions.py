@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 from typing import TypedDict
 
 from adomnia.errors import Refusal, refuse_former
-from adomnia.messages.notes import Note
 from adomnia.messages.references import Option
-from adomnia.messages.texts import Message, write
+from adomnia.messages.texts import Message, Note, write
 from adomnia.options import OPTIONS
 from adomnia.plans.columns import Cap
 from adomnia.plans.plan import Plan

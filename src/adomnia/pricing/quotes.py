@@ -11,16 +11,15 @@ import numpy as np
 
 from adomnia.errors import Refusal
 from adomnia.mechanisms.quantiles import MOST_VALUES, TooManyValuesError
-from adomnia.messages.notes import Note
 from adomnia.messages.references import Option
-from adomnia.messages.texts import Message
+from adomnia.messages.texts import Message, Note
 from adomnia.methods.simulation import SUPPOSED_ROWS, simulate_less
 from adomnia.noise.discrete import NotDrawableError
 from adomnia.plans.descriptions import date_range, describe_query, describe_term
 from adomnia.plans.formulas import Formula, WindowFunction, statistics_of
 from adomnia.plans.plan import Output, Plan
 from adomnia.plans.words import in_words, term_in_words
-from adomnia.pricing.bills import Expected, Measurement, Quote, Search
+from adomnia.pricing.bills import ErrorName, Expected, Measurement, Quote, Search
 from adomnia.pricing.findings import total_price
 from adomnia.pricing.notes import hides_rows, list_suppositions
 from adomnia.pricing.parts import amount, bill, cost, split_price
@@ -94,25 +93,23 @@ def quote_plan(  # noqa: PLR0913 - what a question is asked with, and what is to
 
 
 def expect_errors(
-    plan: Plan, price: Price, confidence: float = 0.95, *, rows: int | None = None, name: str | None = None
+    plan: Plan, price: Price, confidence: float = 0.95, *, rows: int | None = None, of: ErrorName | None = None
 ) -> tuple[Expected, ...]:
-    """The expected errors alone, as a quote would tell them; with a name, only those that a quote tells under it."""
+    """The expected errors alone, as a quote would tell them: all, or those of one name."""
     plan = without_effort(plan)
     list_measures(plan, price)  # refuses what could not be drawn
-    lines = _expect_outputs(plan, price, (confidence, 1), rows, name)
-    return lines if name is None else tuple(line for line in lines if line.name == name)
+    lines = _expect_outputs(plan, price, (confidence, 1), rows, of)
+    return lines if of is None else tuple(line for line in lines if line.of == of)
 
 
 def _expect_outputs(
-    plan: Plan, price: Price, sure: tuple[float, int], rows: int | None, name: str | None = None
+    plan: Plan, price: Price, sure: tuple[float, int], rows: int | None, of: ErrorName | None = None
 ) -> tuple[Expected, ...]:
-    """The errors of all outputs, or at least of those that have lines of this name."""
+    """The errors of all outputs, or of the one that a name is of."""
     supposed = Simulated(plan, price, rows or SUPPOSED_ROWS)
-    named = [each for each in plan.outputs if name is not None and f"{name} ".startswith(f"{each.name} ")]
+    named = [each for each in plan.outputs if of is None or each.name == of.output]
     with simulate_less():
-        return tuple(
-            line for output in named or plan.outputs for line in _expect(output, plan.relation, supposed, sure)
-        )
+        return tuple(line for output in named for line in _expect(output, plan.relation, supposed, sure))
 
 
 def quote_questions(asked: Sequence[Priced], confidence: float, simultaneous: bool, rows: int | None) -> Quote:
@@ -160,20 +157,22 @@ def _expect(output: Output, rows: Relation, supposed: Simulated, sure: tuple[flo
     if isinstance(table, ResultTable):
         for name, estimate in table.estimates.items():
             error = float(np.max(np.subtract(*reversed(estimate.interval(*sure))))) / 2
-            yield _expected(name, f"{name} of {words}", error, estimate, supposed.rows)
+            line = _expected(output.name, f"{name} of {words}", error, estimate, supposed.rows)
+            yield replace(line, name=name)
         return
     needed = supposed.rows if supposed.needs_rows(source) else None
     for groups in supposed.groupings:
-        name = output.name if groups == 1 else f"{output.name} of {groups:,} groups"
-        what = words if groups == 1 else f"{words} of {groups:,} groups as one"
         error, estimate = supposed.error(source, *sure, groups), supposed.estimate(source, groups=groups)
-        yield _expected(name, what, error, estimate, needed)
+        line = _expected(output.name, words, error, estimate, needed)
+        several = f"{output.name} of {groups:,} groups", f"{words} of {groups:,} groups as one"
+        yield line if groups == 1 else replace(line, name=several[0], what=several[1], groups=groups)
 
 
-def _expected(name: str, words: str, error: float, estimate: Estimate, rows: int | None) -> Expected:
+def _expected(output: str, words: str, error: float, estimate: Estimate, rows: int | None) -> Expected:
     value = float(np.max(np.abs(estimate.values)))
     relative = error / value if value and isfinite(error / value) and not estimate.dates else None
-    return Expected(name, words, error if isfinite(error) else None, rows, relative, estimate.method, estimate.dates)
+    known = error if isfinite(error) else None
+    return Expected(output, words, known, rows, relative, estimate.method, estimate.dates, output)
 
 
 def _measurement(measure: Measure, rows: Relation, why: Callable[[Query], str]) -> Measurement:

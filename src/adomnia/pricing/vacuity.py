@@ -16,9 +16,8 @@ import numpy as np
 
 from adomnia.errors import Refusal
 from adomnia.messages.fixes import PAY
-from adomnia.messages.notes import Note, NoteTemplate
 from adomnia.messages.references import Button, Option, Pay
-from adomnia.messages.texts import Fix, Message, join, write
+from adomnia.messages.texts import Fix, Message, Note, NoteTemplate, join, write
 from adomnia.methods.simulation import SUPPOSED_ROWS
 from adomnia.plans.formulas import Formula, Grouping, Keyed, WindowFunction
 from adomnia.pricing.findings import total_price

@@ -103,6 +103,10 @@ class Scan(ABC):
         """What it gives of so many rows whose values all lie in the middle."""
         return rows
 
+    def spread_evenly(self, rows: Fraction) -> list[Fraction]:
+        """What it gives of so many rows whose values are spread evenly over their bounds."""
+        return [rows]
+
     def map_expressions(self, _change: Callable[[Expression], Expression]) -> Self:
         """The same of other expressions."""
         return self
@@ -202,6 +206,9 @@ class Total(OfValue):
     def simulate(self, rows: int) -> int:
         """The sum of so many rows whose values all lie in the middle."""
         return rows * (self.domain.middle - self.centre)
+
+    def spread_evenly(self, rows: Fraction) -> list[Fraction]:
+        return [rows * (Fraction(self.domain.grid_lower + self.domain.grid_upper, 2) - self.centre)]
 
     @property
     def rises(self) -> bool:

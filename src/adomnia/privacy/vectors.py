@@ -219,9 +219,22 @@ class Vector(Scan):
         middles = [variable.domain.middle - variable.domain.grid_lower for variable in self.variables]
         return [rows * entry.at(middles) for entry in self.entries] + [0] * bool(self.absent)
 
+    def spread_evenly(self, rows: Fraction) -> list[Fraction]:
+        return [rows * mean for mean in _list_means(self.entries, self._widths)] + [Fraction(0)] * bool(self.absent)
+
     @property
     def _widths(self) -> tuple[int, ...]:
         return tuple(variable.domain.width for variable in self.variables)
+
+
+def _list_means(polynomials: Sequence[Polynomial], widths: Sequence[int]) -> list[Fraction]:
+    """The means of polynomials where each variable is spread evenly between 0 and its width."""
+    every = {exponents for polynomial in polynomials for _, exponents in polynomial.terms}
+    below = {exponents: prod(power + 1 for power in exponents) for exponents in every}
+    whole = lcm(*below.values())
+    means = {exponents: prod(map(pow, widths, exponents)) * whole // below[exponents] for exponents in every}
+    sums = (sum(many * means[exponents] for many, exponents in polynomial.terms) for polynomial in polynomials)
+    return [Fraction(each, whole) for each in sums]
 
 
 # A question makes the same polynomials of several values, and several times.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from adomnia.errors import Refusal
-from adomnia.messages.notes import Note, NoteTemplate
+from adomnia.messages.texts import Note, NoteTemplate
 from adomnia.plans.columns import DraftAnswer, build_columns, finish
 from adomnia.plans.descriptions import describe
 from adomnia.plans.public_columns import PublicRows, read_public_columns
@@ -69,8 +69,7 @@ def describe_origin(release: Release) -> tuple[Note, ...]:
     made = f" by {facts.mechanism}" if facts.mechanism else ""
     of = f", of version {facts.version} of the data" if facts.version is not None else ""
     origin = _ORIGIN(release=release.name, made=made, of=of)
-    # Its first sentence: the whole of it stands beside the release, and would stand below every answer.
-    guarantee = (facts.guarantee or "").partition(" Hidden is")[0]
+    guarantee = facts.made_with or facts.guarantee  # folders of before have all of it in one text
     rows = _ROWS(question=shorten(release.question, _LONGEST_QUESTION, placeholder=" ..."))
     return (origin, *((_GUARANTEE(guarantee=guarantee),) if guarantee else ()), rows)
 

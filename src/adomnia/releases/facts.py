@@ -30,8 +30,10 @@ class ReleaseFacts:
     """How a release was made; None where that is not known, as of releases that other versions made.
 
     `version` is that of the data, `catalog` the hash of what the catalog said of it, `meaning` that of the rows and
-    columns that the question stood for. `plan` is what its answer is stored under in the ledger, `receipt` the hash of
-    its debit. A `private` release is for whoever made it alone. `others` are facts that this version does not know.
+    columns that the question stood for. `guarantee` says how it was made and what is hidden, `made_with` the first of
+    these alone, which stands below every answer. `plan` is what its answer is stored under in the ledger, `receipt`
+    the hash of its debit. A `private` release is for whoever made it alone. `others` are facts that this version does
+    not know.
     """
 
     dataset: str | None = None
@@ -39,6 +41,7 @@ class ReleaseFacts:
     price: str | None = None
     paid_by: str | None = None
     guarantee: str | None = None
+    made_with: str | None = None
     version: int | None = None
     catalog: str | None = None
     made_by: str | None = None
@@ -79,13 +82,17 @@ def name_method(question: str) -> str:
 
 
 def describe_guarantee(event: Event, catalog: Catalog) -> str:
+    return f"{describe_making(event, catalog)} {catalog.unit.promise()}"
+
+
+def describe_making(event: Event, catalog: Catalog) -> str:
     spent = loss(event)
     said = f"It was made with {format_cost(event)}"
     if spent.epsilon is None:
         delta = catalog.budget.delta or _USUAL_DELTA
         pure = show_up(epsilon_of(spent.rho, delta))
         said += f" (zero-concentrated differential privacy; epsilon {pure} at delta {show_up(spent.delta + delta)})"
-    return f"{said}. {catalog.unit.promise()}"
+    return f"{said}."
 
 
 def hash_catalog(catalog: Catalog) -> str:

@@ -24,7 +24,7 @@ from adomnia.catalog.model import is_name
 from adomnia.errors import Refusal, Unavailable
 from adomnia.json_text import read_json
 from adomnia.ledger.failpoints import failpoint
-from adomnia.messages.notes import Note
+from adomnia.messages.texts import note_of, note_record
 from adomnia.releases.arrays import Packer, Unpacker
 from adomnia.releases.facts import ReleaseFacts
 from adomnia.releases.model import Release
@@ -45,7 +45,8 @@ if TYPE_CHECKING:
 
     ReadFile = Callable[[str, int], bytes]  # the content of a file, or a Refusal
 
-FORMAT = 1
+FORMAT = 2
+_FORMATS = (1, FORMAT)  # the first had notes as sentences alone
 SUMMARY = "release.json"
 _TABLE, _SHEET, _INTEGERS, _NUMBERS, _README = (
     "data.parquet",
@@ -116,7 +117,7 @@ def read_files(folder: str, read: ReadFile) -> Release:
             from_plain(found["product"]),
             summary["question"],
             ReleaseFacts.from_record(found["about"]),
-            tuple(map(Note, summary["notes"])),
+            tuple(map(note_of, summary["notes"])),
             read_table(contents[_TABLE]),
             tuple(_check_integers(each) for each in found["measurements"]),
         )
@@ -136,8 +137,8 @@ def _read_summary(folder: str, read: ReadFile) -> dict[str, Any]:
         raise _odd(folder, f"has a {SUMMARY} that cannot be read") from fault
     if not isinstance(found, dict) or type(found.get("format")) is not int:
         raise _odd(folder, f"has a {SUMMARY} without a format")
-    if found["format"] != FORMAT:
-        why = f"has format {found['format']:.6g}, and this version reads format {FORMAT}"
+    if found["format"] not in _FORMATS:
+        why = f"has format {found['format']:.6g}, and this version reads formats up to {FORMAT}"
         raise Refusal(f"Folder {folder}", why, "open it with a newer version of adomnia", code="release_format")
     if set(found) != _PARTS or _digest(found) != found["sha256"]:
         raise _odd(folder, f"has a {SUMMARY} that was changed after it was written")
@@ -149,7 +150,7 @@ def write_contents(release: Release) -> dict[str, bytes]:
     """The files of a release."""
     packer = Packer()
     summary: dict[str, Any] = {"format": FORMAT, "name": release.name, "question": release.question}
-    summary |= {"about": packer.pack(release.about), "notes": list(release.notes)}
+    summary |= {"about": packer.pack(release.about), "notes": list(map(note_record, release.notes))}
     summary |= {"product": packer.pack(to_plain(release.product)), "measurements": packer.pack(release.measurements)}
     integers, numbers = packer.columns()
     contents = {
@@ -174,12 +175,28 @@ def _check_summary(folder: str, summary: Mapping[str, Any]) -> None:
     match summary:
         case {"name": str(name), "question": str(), "about": dict(), "notes": list(notes), "files": dict(files)} if (
             is_name(name)
-            and all(isinstance(note, str) for note in notes)
+            and all(map(_is_note, notes))
             and set(files) == set(FILES)
             and isinstance(summary["measurements"], list)
         ):
             return
     raise _odd(folder, f"has a {SUMMARY} that is none of a release")
+
+
+def _is_note(told: object) -> bool:
+    """Whether it is a note as they are written, or a sentence as they were."""
+    match told:
+        case str():
+            return True
+        case {"code": str(), "says": str(), "facts": dict(facts)}:
+            return all(map(_is_fact, facts.values()))
+    return False
+
+
+def _is_fact(value: object) -> bool:
+    if isinstance(value, list):
+        return all(isinstance(each, str) for each in value)
+    return value is None or isinstance(value, str | int | float)
 
 
 def _write_durably(draft: Path, contents: Mapping[str, bytes], *, private: bool) -> None:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from adomnia.messages.notes import Note
+    from adomnia.messages.texts import Note
     from adomnia.noise import Integers
     from adomnia.releases.facts import ReleaseFacts
     from adomnia.releases.quality_report import Quality

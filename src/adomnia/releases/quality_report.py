@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
 
-    from adomnia.messages.notes import Note
+    from adomnia.messages.texts import Note
 
 _HEADINGS = ("columns", "cells", "measured", "off the measurements", "noise alone", "rough cells")
 _HELD_BACK = ("held back", "cells", "off by, with noise", "at least", "at most", "error of a cell")

@@ -13,7 +13,7 @@ import numpy as np
 
 from adomnia.catalog.model import is_name
 from adomnia.errors import Refusal
-from adomnia.messages.notes import Note
+from adomnia.messages.texts import note_of
 from adomnia.releases.arrays import Unpacker
 from adomnia.releases.facts import ReleaseFacts
 from adomnia.releases.folder import SUMMARY, read_folder, read_summary, write_folder
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from adomnia.engines.contract import Progress
+    from adomnia.messages.texts import Note
     from adomnia.releases.model import Release
     from adomnia.statistics.products import Attribute
 
@@ -148,7 +149,8 @@ class ReleaseStore:
         summary = read_summary(place)
         unpacker = Unpacker(np.zeros(0, np.int64), np.zeros(0, np.float64))
         attributes = read_attributes(unpacker.unpack({"attributes": summary["product"]["attributes"]}))
-        facts, notes = ReleaseFacts.from_record(unpacker.unpack(summary["about"])), tuple(map(Note, summary["notes"]))
+        facts = ReleaseFacts.from_record(unpacker.unpack(summary["about"]))
+        notes = tuple(map(note_of, summary["notes"]))
         entry = ReleaseEntry(summary["name"], summary["question"], facts, notes, attributes)
         self._told[place] = file, entry
         return entry

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from adomnia.ledger.requests import Receipt
-    from adomnia.messages.notes import Note
+    from adomnia.messages.texts import Note
     from adomnia.plans.columns import Cap
     from adomnia.privacy.events import Event
     from adomnia.privacy.filters import Left

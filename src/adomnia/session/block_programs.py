@@ -15,9 +15,8 @@ from adomnia.asking.batch import choose_request_id
 from adomnia.curator.block_results import BlockSummary, Kind, sum_up_blocks
 from adomnia.curator.paying import PaymentRequest
 from adomnia.errors import Refusal
-from adomnia.messages.notes import Note, NoteTemplate, define_note
 from adomnia.messages.references import Option
-from adomnia.messages.texts import Message, write
+from adomnia.messages.texts import Message, Note, NoteTemplate, define_note, write
 from adomnia.plans.columns import ValueColumn
 from adomnia.plans.plan import canonical
 from adomnia.pricing.payment import check_confidence

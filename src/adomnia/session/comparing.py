@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from adomnia.asking.asker import Asker
 from adomnia.asking.inquiry import Inquiry, ask
 from adomnia.errors import Refusal
-from adomnia.messages.notes import Note, NoteTemplate, define_note
+from adomnia.messages.texts import Note, NoteTemplate, define_note
 from adomnia.plans.columns import KeyColumn, ValueColumn
 from adomnia.pricing.bills import format_cost
 from adomnia.privacy.filters import Budget

@@ -12,7 +12,7 @@ import numpy as np
 from adomnia.asking.batch import Batch
 from adomnia.asking.releasing import OWNER, publish
 from adomnia.errors import AdomniaError, Refusal
-from adomnia.messages.notes import Note, NoteTemplate
+from adomnia.messages.texts import Note, NoteTemplate
 from adomnia.methods.synthesis.synthesis import decode_rows
 from adomnia.noise.afterwards import follow
 from adomnia.options import CONFIDENCE

@@ -16,7 +16,7 @@ from scipy.special import log_ndtr
 
 from adomnia.distributions.margins import margin
 from adomnia.errors import Refusal
-from adomnia.messages.notes import Note, NoteTemplate
+from adomnia.messages.texts import Note, NoteTemplate
 from adomnia.methods.synthesis.cubes import list_labels
 from adomnia.methods.synthesis.planning import list_closure
 from adomnia.pricing.bills import format_cost

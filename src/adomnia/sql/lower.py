@@ -166,7 +166,9 @@ def _draft_block(select: exp.Select, catalog: Catalog, asked: _Asked) -> _Draft 
     plan = Plan(
         block.relation, keys, outputs, order, read_limit(select), read_offset(select), chosen, sets=written.sets
     )
-    return _Draft(plan.with_keys_everywhere(lambda key: leave_values(key, block.relation)), block.weight)
+    if any(leave_values(key, block.relation) != key for key in plan.keys):
+        plan = plan.with_keys_everywhere(lambda key: leave_values(key, block.relation))
+    return _Draft(plan, block.weight)
 
 
 def _read_keys(select: exp.Select, block: Block, catalog: Catalog, asked: _Asked) -> WrittenKeys:

@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 
 from adomnia.distributions.combinations import round_noise
-from adomnia.messages.notes import Note, NoteTemplate
+from adomnia.messages.texts import Note, NoteTemplate
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Composed, Concentrated, Price
 from adomnia.privacy.expressions import Expression, call, number

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from adomnia.mechanisms.contract import Noise, Numeric
 from adomnia.mechanisms.registry import EARLIER, NUMERIC, find_noise
-from adomnia.messages.notes import Note
+from adomnia.messages.texts import Note
 from adomnia.noise import Integers
 from adomnia.privacy.events import AnyPrice, Approximate, Composed, Price
 from adomnia.privacy.hashing import hashed_once

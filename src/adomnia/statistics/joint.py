@@ -10,6 +10,7 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 
 from adomnia.distributions.quotients import Quotient
+from adomnia.distributions.ratios import share_bounds
 from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.keys import Key
 from adomnia.privacy.queries import Aggregate, Query
@@ -24,7 +25,6 @@ from adomnia.statistics.linear import linear
 from adomnia.statistics.mean import Mean
 from adomnia.statistics.moments import rounding_of
 from adomnia.statistics.one_round import OneRound
-from adomnia.statistics.shares import share_bounds
 from adomnia.statistics.sum import Sum
 from adomnia.statistics.variance import Variance
 

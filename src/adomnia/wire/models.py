@@ -20,10 +20,9 @@ from pydantic import (
     model_validator,
 )
 
-from adomnia.messages.notes import Note, note_record
 from adomnia.messages.references import Reference
 from adomnia.messages.surfaces import Surface
-from adomnia.messages.texts import Fact, Fix, Message, show
+from adomnia.messages.texts import Fact, Fix, Message, Note, note_record, show
 from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT
 from adomnia.privacy.events import Event, from_record, to_record
 from adomnia.privacy.filters import Left

@@ -49,6 +49,10 @@ class ExpectedReply(Reply):
     relative: float | None = Field(description="The error as a part of the output's own value.")
     method: str
     days: bool = Field(False, description="Whether the error is a number of days, because the output is a date.")
+    output: str = Field(
+        "", description="The output that it is of: a line of a table, or of sums of groups, has a name of its own."
+    )
+    groups: int = Field(1, description="How many groups are taken as one, as in coarser groupings.")
 
 
 class SensitivityReply(Reply):

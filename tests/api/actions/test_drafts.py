@@ -13,6 +13,7 @@ from adomnia.console.ask.form import AskForm
 from adomnia.console.ask.pricing import build_price
 from adomnia.errors import Failure
 from adomnia.ledger.store import Ledger
+from adomnia.pricing.bills import ErrorName
 from adomnia.pricing.questions import Question
 from adomnia.work import MOST_STEPS, limit, spend
 from console.ask.visiting import visiting
@@ -36,7 +37,7 @@ def test_errors_at_other_prices_are_those_that_programs_are_told_who_ask_for_the
     with visiting(shared_house) as alice:
         draft = plan_draft(alice, Question(BY_SEX, epsilon=Fraction(1)))
         told = alice.session.price(BY_SEX, epsilon=amount, rows=rows)
-        assert draft.expect_at("epsilon", amount, rows, "pay") == told.outputs
+        assert draft.expect_at("epsilon", amount, rows, ErrorName("pay", "pay")) == told.outputs
         told = alice.session.price(BY_SEX, epsilon=1, rows=rows)
         assert draft.expect_in(rows, None) == told.outputs
 
@@ -51,7 +52,7 @@ def test_the_slider_begins_with_the_error_at_the_least_price(shared_house):
 def test_a_price_that_is_refused_has_no_errors(shared_house):
     with visiting(shared_house) as alice:
         draft = plan_draft(alice, Question(BY_SEX, epsilon=Fraction(1)))
-        assert draft.expect_at("rho", Fraction(-1), None, "pay") == ()
+        assert draft.expect_at("rho", Fraction(-1), None, ErrorName("pay", "pay")) == ()
 
 
 def test_where_a_policy_sets_the_price_its_errors_are_told(policies):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from adomnia.console.answers.notes import count_caveats, find_held, list_caveats
 from adomnia.console.answers.table import build_table
-from adomnia.messages.notes import Note
+from adomnia.messages.texts import Note
 from adomnia.plans.columns import Cap
 from kit.answers import key, make_answer, measured
 

@@ -6,7 +6,7 @@ from adomnia.console.answers.reading import AnswerReading
 from adomnia.console.answers.view import build_answer_view
 from adomnia.console.rendering import Page, render
 from adomnia.explaining.tree import Node
-from adomnia.messages.notes import Note
+from adomnia.messages.texts import Note
 from adomnia.session.explanation import build_explanation
 from kit.answers import LEFT, key, make_answer, measured
 

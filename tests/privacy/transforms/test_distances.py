@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import cache
 from itertools import combinations_with_replacement, product
 
@@ -148,6 +149,7 @@ def test_it_is_computed_from_counts_of_rows_and_these_from_nothing_else():
     assert count_of_rows is asked.inner[0]
     assert asked.recurs
     assert asked.aggregate.simulate(5) == 5
+    assert asked.aggregate.spread_evenly(Fraction(5, 2)) == [Fraction(5, 2)]
     assert not asked.by_block
     assert not count_of_rows.recurs
 

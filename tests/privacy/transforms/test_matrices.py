@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import product
 from math import prod
 
@@ -219,4 +220,5 @@ def test_counts_that_are_all_alike_are_combined_as_any_others():
     both = Combination(((Matrix.identity(2),), (Matrix.dense([[1, 1], [1, -1]]),)))
     counts = np.array([7, 7])
     assert both.simulate(7) == query(2, aggregate=both).apply([counts]).tolist() == [7, 7, 14, 0]
+    assert both.spread_evenly(Fraction(20, 3)) == [7, 7, 14, 0]
     assert both.grids == ()

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from adomnia.explaining.plan_sentences import Piece
     from adomnia.ledger.requests import Receipt
     from adomnia.plans.plan import Plan
-    from adomnia.pricing.bills import Expected
+    from adomnia.pricing.bills import ErrorName, Expected
     from adomnia.pricing.questions import Priced, Question
     from adomnia.privacy.events import Price
 
@@ -62,24 +62,24 @@ class PricedDraft:
         """How many rows come back, in words."""
         return count_rows(self.plan, finds_values=finds_values)
 
-    def expect_at(self, currency: str, amount: Fraction, rows: int | None, name: str) -> Sequence[Expected]:
+    def expect_at(self, currency: str, amount: Fraction, rows: int | None, of: ErrorName) -> Sequence[Expected]:
         """The errors of a column at another price; none where it is refused."""
         usual = replace(self.question, epsilon=None, rho=None, error=None)
         question = replace(usual, epsilon=amount) if currency == "epsilon" else replace(usual, rho=amount)
-        return self._expect(question, rows, name)
+        return self._expect(question, rows, of)
 
-    def expect_in(self, rows: int, price: Price | None, name: str | None = None) -> Sequence[Expected]:
+    def expect_in(self, rows: int, price: Price | None, of: ErrorName | None = None) -> Sequence[Expected]:
         """The errors at the same price in a group of so many rows, of all columns or of one.
 
         `price` is that which a policy set.
         """
         if price is not None and self.question.names_no_price:
-            return self._expect(replace(self.question, epsilon=getattr(price, "epsilon", None)), rows, name)
-        return self._expect(self.question, rows, name)
+            return self._expect(replace(self.question, epsilon=getattr(price, "epsilon", None)), rows, of)
+        return self._expect(self.question, rows, of)
 
-    def _expect(self, question: Question, rows: int | None, name: str | None) -> Sequence[Expected]:
+    def _expect(self, question: Question, rows: int | None, of: ErrorName | None) -> Sequence[Expected]:
         try:
-            return _expect_errors(replace(self, question=replace(question, text="")), rows, name)
+            return _expect_errors(replace(self, question=replace(question, text="")), rows, of)
         except Refusal:
             return ()
 
@@ -96,10 +96,10 @@ def price_draft(draft: PricedDraft) -> Priced:
 
 
 @lru_cache(maxsize=_KEPT)
-def _expect_errors(draft: PricedDraft, rows: int | None, name: str | None) -> Sequence[Expected]:
+def _expect_errors(draft: PricedDraft, rows: int | None, of: ErrorName | None) -> Sequence[Expected]:
     """The errors of a plan at a price. Whoever moves the slider asks for those at the same few prices again."""
     priced = price_draft(draft)
-    return expect_errors(priced.plan, priced.price, draft.confidence, rows=rows, name=name)
+    return expect_errors(priced.plan, priced.price, draft.confidence, rows=rows, of=of)
 
 
 def plan_draft(visit: Visit, question: Question, confidence: float = CONFIDENCE) -> PricedDraft:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from adomnia.console.ask.option_fields import OptionField
     from adomnia.console.ask.refusals import RefusalView
     from adomnia.explaining.plan_sentences import Piece
-    from adomnia.messages.notes import Note
+    from adomnia.messages.texts import Note
     from adomnia.privacy.events import Event
     from adomnia.privacy.filters import Filter
 

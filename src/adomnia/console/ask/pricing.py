@@ -175,10 +175,10 @@ def _add_errors(priced: PriceView, draft: PricedDraft | None, quote: Quote, budg
     rough, names_error = find_roughest(quote.outputs), priced.form.pay == "error"
     by_size: dict[int, Sequence[Expected]] = {quote.rows: quote.outputs}
     if draft is not None and not names_error and any(line.rows is not None for line in quote.outputs):
-        name = None if rough is None else rough.name
+        of = None if rough is None else rough.of
         for size in _SIZES:  # of a small group all errors are told, of the others that of the roughest column
             if size != quote.rows:
-                by_size[size] = draft.expect_in(size, quote.price, None if size == _SIZES[0] else name)
+                by_size[size] = draft.expect_in(size, quote.price, None if size == _SIZES[0] else of)
     small = by_size.get(_SIZES[0], ()) if quote.rows > _SIZES[0] else ()
     instead = "" if rough is None else _name_error(rough)
     return replace(
@@ -206,7 +206,7 @@ def _draw(priced: PriceView, draft: PricedDraft | None, quote: Quote, budgets: B
         return draw_funnel(scale, here, Caption(f"Price {priced.price}"))
     known = [(here, rough.error or 0.0)] if scale.least <= here <= scale.most else []
     for point in scale.list_points(_POINTS):
-        lines = draft.expect_at(priced.word, point, quote.rows, rough.name)
+        lines = draft.expect_at(priced.word, point, quote.rows, rough.of)
         known += [(point, line.error) for line in lines if line.error is not None]
     where = "in any group" if rough.rows is None else f"in a group of {rough.rows:,}"
     says = f"Price {priced.price}: {rough.name} within {show_digits(rough.error or 0.0)} {where}"

@@ -16,7 +16,7 @@ import numpy as np
 from adomnia.distributions.projections import project
 from adomnia.distributions.simulations import draw_again
 from adomnia.mechanisms.contract import find_alpha
-from adomnia.messages.notes import NoteTemplate, define_note
+from adomnia.messages.texts import NoteTemplate, define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.column_bins import BREAKS, ColumnBins, bins_parameter, choose_bins, split_finely
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter, demand_few_tables

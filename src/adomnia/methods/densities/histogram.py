@@ -5,7 +5,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
-from adomnia.messages.notes import Note, define_note
+from adomnia.messages.texts import Note, define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.column_bins import BREAKS, ColumnBins, bins_parameter, choose_bins
 from adomnia.methods.contract import BY, INFERENCE, Arguments, Factor, Frame, Method, Parameter

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from adomnia.messages.notes import define_note
+from adomnia.messages.texts import define_note
 from adomnia.methods.analysis import SingleRound, keys_of, stack_estimates
 from adomnia.methods.contract import BY, INFERENCE, Arguments, BadArgument, Factor, Frame, Method
 from adomnia.methods.describe.crosstab import COLUMN, ROW, read_factors

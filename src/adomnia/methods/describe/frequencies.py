@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from adomnia.messages.notes import Note, define_note
+from adomnia.messages.texts import Note, define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, INFERENCE, Arguments, Factor, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.parts.describe.noisy_ratios import NoisyCounts, NoisyRatio, read_inference

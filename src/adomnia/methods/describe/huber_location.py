@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from adomnia.messages.notes import Note, NoteTemplate
+from adomnia.messages.texts import Note, NoteTemplate
 from adomnia.methods.contract import INFERENCE, Arguments, Frame, Method, Parameter
 from adomnia.methods.parts.describe.cut_quantiles import Flow, Robust, read_robust
 from adomnia.methods.parts.describe.noisy_ratios import NoisyRatio

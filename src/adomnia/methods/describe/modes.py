@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from adomnia.messages.notes import NoteTemplate
+from adomnia.messages.texts import NoteTemplate
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import (
     BY,

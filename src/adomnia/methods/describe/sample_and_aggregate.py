@@ -10,7 +10,7 @@ import numpy as np
 from adomnia.distributions.margins import deviations
 from adomnia.errors import Refusal
 from adomnia.mechanisms.contract import find_alpha
-from adomnia.messages.notes import NoteTemplate, define_note
+from adomnia.messages.texts import NoteTemplate, define_note
 from adomnia.methods.analysis import SingleRound
 from adomnia.methods.contract import INFERENCE, Arguments, Factor, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.describe.quantiles import BOUNDS_NOTE, find_quantiles

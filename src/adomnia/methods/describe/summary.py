@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from adomnia.messages.notes import Note, NoteTemplate, define_note
+from adomnia.messages.texts import Note, NoteTemplate, define_note
 from adomnia.methods.analysis import keys_of, stack_estimates, with_values
 from adomnia.methods.contract import (
     BY,

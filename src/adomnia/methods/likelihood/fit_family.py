@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from adomnia.messages.notes import Note, NoteTemplate, define_note
+from adomnia.messages.texts import Note, NoteTemplate, define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, Factor, Frame, Method, Parameter, demand_few_tables
 from adomnia.methods.models.lm import list_facts

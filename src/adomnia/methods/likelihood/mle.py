@@ -10,7 +10,7 @@ import numpy as np
 
 from adomnia.distributions.margins import deviations
 from adomnia.mechanisms.contract import find_alpha
-from adomnia.messages.notes import Note, NoteTemplate, define_note
+from adomnia.messages.texts import Note, NoteTemplate, define_note
 from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import Arguments, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.models.lm import list_facts

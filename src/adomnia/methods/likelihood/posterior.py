@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.mechanisms.contract import find_alpha
-from adomnia.messages.notes import Note, NoteTemplate, define_note
+from adomnia.messages.texts import Note, NoteTemplate, define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter, demand_few_tables
 from adomnia.methods.parts.densities.shares import require_one_row

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from adomnia.errors import Refusal
-from adomnia.messages.notes import NoteTemplate, define_note
+from adomnia.messages.texts import NoteTemplate, define_note
 from adomnia.methods.contract import BY, Arguments, Frame, Method
 from adomnia.methods.parts.models.formula import name_term
 from adomnia.methods.parts.models.regression import FORMULA, Regression, TermTest, VarianceTable, read_rows

@@ -17,7 +17,7 @@ from typing import ClassVar, Self, TypeAlias, TypeVar
 
 import numpy as np
 
-from adomnia.messages.notes import Note, NoteTemplate, define_note
+from adomnia.messages.texts import Note, NoteTemplate, define_note
 from adomnia.methods.contract import INFERENCE, Arguments, Frame, Method
 from adomnia.methods.describe.huber_location import NORMAL_SCALE, TUNING
 from adomnia.methods.parts.describe.rounds import SeveralRounds

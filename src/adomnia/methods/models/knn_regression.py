@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from adomnia.messages.notes import Note, NoteTemplate
+from adomnia.messages.texts import Note, NoteTemplate
 from adomnia.methods.analysis import with_values
 from adomnia.methods.column_bins import ColumnBins, split_finely
 from adomnia.methods.contract import INFERENCE, Arguments, Frame, Method, NumberColumn, Parameter

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from adomnia.mechanisms.contract import find_alpha
-from adomnia.messages.notes import Note, NoteTemplate, define_note
+from adomnia.messages.texts import Note, NoteTemplate, define_note
 from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import BY, INFERENCE, Arguments, Frame, Method
 from adomnia.methods.parts.models.evidence import Span

@@ -5,7 +5,7 @@ from fractions import Fraction
 from math import exp, log
 from typing import ClassVar, Self
 
-from adomnia.messages.notes import Note, NoteTemplate
+from adomnia.messages.texts import Note, NoteTemplate
 from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import INFERENCE, Arguments, BadArgument, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.parts.models.coefficients import EXPONENTIATE, RETURNS

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.mechanisms.contract import find_alpha
-from adomnia.messages.notes import NoteTemplate, define_note
+from adomnia.messages.texts import NoteTemplate, define_note
 from adomnia.methods.contract import BY, Arguments, Frame, Method, Parameter
 from adomnia.methods.models.lm import NOT_ESTIMABLE, bound_known, describe_model
 from adomnia.methods.parts.models.least_squares import LeastSquares

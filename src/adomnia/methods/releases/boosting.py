@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.mechanisms.exponential import Exponential
-from adomnia.messages.notes import NoteTemplate
+from adomnia.messages.texts import NoteTemplate
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import Arguments, Frame, Method, Parameter
 from adomnia.methods.synthesis.attributes import BINS, COLUMNS, MISSING_VALUES, ReleaseColumn, show_columns

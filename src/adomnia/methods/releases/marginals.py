@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from adomnia.mechanisms.contract import Tails
-from adomnia.messages.notes import Note, NoteTemplate, define_note
+from adomnia.messages.texts import Note, NoteTemplate, define_note
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, Parameter
 from adomnia.methods.synthesis.agreeing import NO_WHOLE, Agreement, agree

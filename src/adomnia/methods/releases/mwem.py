@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from adomnia.messages.notes import NoteTemplate, define_note
+from adomnia.messages.texts import NoteTemplate, define_note
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import Arguments, Frame, Method, Parameter
 from adomnia.methods.synthesis.attributes import BINS, COLUMNS, MISSING_VALUES, ReleaseColumn, show_columns

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.distributions.projections import fit_whole
-from adomnia.messages.notes import Note, NoteTemplate, define_note
+from adomnia.messages.texts import Note, NoteTemplate, define_note
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.synthesis.agreeing import COUNTS, estimate_counts

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from adomnia.messages.notes import NoteTemplate
+from adomnia.messages.texts import NoteTemplate
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, Parameter
 from adomnia.methods.synthesis.attributes import BINS, COLUMNS, MISSING_VALUES, ReleaseColumn, show_columns

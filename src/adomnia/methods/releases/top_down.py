@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from adomnia.distributions.projections import project, round_remainders
 from adomnia.mechanisms.contract import Tails
-from adomnia.messages.notes import Note, define_note
+from adomnia.messages.texts import Note, define_note
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, Parameter
 from adomnia.methods.synthesis.agreeing import COUNTS, estimate_counts

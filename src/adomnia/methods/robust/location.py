@@ -13,7 +13,7 @@ import numpy as np
 
 from adomnia.distributions.margins import deviations
 from adomnia.mechanisms.contract import find_alpha
-from adomnia.messages.notes import Note, NoteTemplate, define_note
+from adomnia.messages.texts import Note, NoteTemplate, define_note
 from adomnia.methods.analysis import Analysis, stack_estimates, with_values
 from adomnia.methods.column_bins import ColumnBins, split_finely
 from adomnia.methods.contract import INFERENCE, Arguments, BadArgument, Frame, Method, NumberColumn, Parameter

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from adomnia.messages.notes import define_note
+from adomnia.messages.texts import define_note
 from adomnia.methods.contract import Arguments, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.parts.describe.cuts import is_whole
 from adomnia.methods.parts.describe.noisy_ratios import DATA

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from adomnia.messages.notes import NoteTemplate, define_note
+from adomnia.messages.texts import NoteTemplate, define_note
 from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.parts.describe.cuts import is_whole
 from adomnia.methods.parts.describe.noisy_ratios import DATA

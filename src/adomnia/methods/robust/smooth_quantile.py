@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from adomnia.mechanisms.quantiles import FINEST_SHARE
-from adomnia.messages.notes import Note, define_note
+from adomnia.messages.texts import Note, define_note
 from adomnia.methods.analysis import SingleRound, keys_of
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.parts.describe.cuts import is_whole

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from adomnia.distributions.margins import margin
 from adomnia.distributions.projections import find_levels, project, round_remainders
 from adomnia.mechanisms.contract import Tails, find_alpha
-from adomnia.messages.notes import define_note
+from adomnia.messages.texts import define_note
 from adomnia.methods.synthesis.planning import list_closure, list_tables
 from adomnia.methods.synthesis.residuals import Columns, Residuals
 from adomnia.noise.afterwards import Generator

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from adomnia.mechanisms.contract import Tails
-from adomnia.messages.notes import Note, NoteTemplate
+from adomnia.messages.texts import Note, NoteTemplate
 from adomnia.methods.contract import Arguments, BadArgument, Frame, Parameter
 from adomnia.methods.synthesis.attributes import ReleaseColumn, count_cells, read_columns
 from adomnia.methods.synthesis.choosing import ReleaseTables

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from adomnia.messages.notes import Note, NoteTemplate, define_note
+from adomnia.messages.texts import Note, NoteTemplate, define_note
 from adomnia.methods.contract import Parameter
 from adomnia.methods.synthesis.attributes import ReleaseColumn
 from adomnia.methods.synthesis.graphical.models import Model, draw_rows

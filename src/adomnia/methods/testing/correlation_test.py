@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.distributions.simulations import Generator, draw_again
-from adomnia.messages.notes import define_note
+from adomnia.messages.texts import define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import (
     BY,

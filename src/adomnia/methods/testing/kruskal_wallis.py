@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.distributions.projections import project_shares
-from adomnia.messages.notes import define_note
+from adomnia.messages.texts import define_note
 from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import (
     BY,

@@ -11,7 +11,7 @@ import numpy as np
 from adomnia.distributions.fieller import fieller
 from adomnia.distributions.simulations import Generator, draw_again
 from adomnia.distributions.tulap import upper_tail
-from adomnia.messages.notes import define_note
+from adomnia.messages.texts import define_note
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter, demand_few_tables
 from adomnia.methods.parts.testing.null_distribution import Alternative, NullDistribution, as_alternative, count_draws

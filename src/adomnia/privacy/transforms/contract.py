@@ -79,3 +79,7 @@ class Transform(ABC):
     def simulate(self, rows: int) -> int | list[int]:
         """What it gives where each cell has so many rows."""
         return rows
+
+    def spread_evenly(self, rows: Fraction) -> list[Fraction]:
+        """The same, exactly, of values that are spread evenly over their bounds."""
+        return [rows]

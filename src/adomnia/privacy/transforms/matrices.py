@@ -6,6 +6,7 @@ One row of data moves one count by one, so it moves the result by one column. Pr
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise, product
 from math import prod
@@ -153,6 +154,9 @@ class Combination(Transform):
         """The results where every cell has so many rows."""
         sums = ([[sum(each for _, each in row) for row in factor.rows] for factor in block] for block in self.blocks)
         return [rows * prod(chosen) for block in sums for chosen in product(*block)]
+
+    def spread_evenly(self, rows: Fraction) -> list[Fraction]:
+        return [Fraction(each) for each in self.simulate(round(rows))]
 
     def _columns(self, norm: int) -> Iterator[int]:
         """That norm of every column, each different one at least once.

@@ -17,7 +17,7 @@ from adomnia.distributions.projections import project
 from adomnia.distributions.simulations import draw_again
 from adomnia.errors import Refusal
 from adomnia.mechanisms.contract import Noise
-from adomnia.messages.notes import Note, define_note
+from adomnia.messages.texts import Note, define_note
 from adomnia.methods.column_bins import ColumnBins
 from adomnia.methods.contract import Frame
 from adomnia.methods.simulation import count_simulations

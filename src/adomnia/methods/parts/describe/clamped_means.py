@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 
 from adomnia.mechanisms.quantiles import FINEST_SHARE
-from adomnia.messages.notes import Note, NoteTemplate
+from adomnia.messages.texts import Note, NoteTemplate
 from adomnia.methods.contract import Arguments, BadArgument, NumberColumn, Parameter
 from adomnia.methods.parts.describe.column_sums import MEAN, ColumnSums, column_vector
 from adomnia.methods.parts.describe.cut_quantiles import CutQuantile, Flow, Robust, find_cuts

@@ -10,7 +10,7 @@ import numpy as np
 
 from adomnia.distributions.margins import deviations
 from adomnia.mechanisms.contract import find_alpha
-from adomnia.messages.notes import Note
+from adomnia.messages.texts import Note
 from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import Arguments, Frame, NumberColumn
 from adomnia.methods.parts.describe.cuts import Cutting, is_whole

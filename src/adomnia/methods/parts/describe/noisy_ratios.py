@@ -8,7 +8,7 @@ from adomnia.distributions.fieller import fieller
 from adomnia.distributions.margins import deviations
 from adomnia.errors import Refusal
 from adomnia.mechanisms.contract import find_alpha
-from adomnia.messages.notes import Note, define_note
+from adomnia.messages.texts import Note, define_note
 from adomnia.methods.contract import Arguments, Frame
 from adomnia.statistics.contract import Bounds, Estimate, Floats
 

@@ -14,7 +14,7 @@ from math import comb
 
 import numpy as np
 
-from adomnia.messages.notes import define_note
+from adomnia.messages.texts import define_note
 from adomnia.methods.analysis import SingleRound, keys_of, stack_estimates, with_values
 from adomnia.methods.contract import Arguments, BadArgument, Factor, Frame, NumberColumn, Parameter
 from adomnia.methods.parts.describe.noisy_ratios import NoisyRatio, describe_inference, less_one, read_inference

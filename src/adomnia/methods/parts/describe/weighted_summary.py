@@ -9,7 +9,7 @@ import numpy as np
 
 from adomnia.distributions.margins import deviations
 from adomnia.mechanisms.contract import find_alpha
-from adomnia.messages.notes import define_note
+from adomnia.messages.texts import define_note
 from adomnia.methods.analysis import SingleRound, keys_of, stack_estimates, with_values
 from adomnia.methods.contract import Factor, NumberColumn
 from adomnia.methods.parts.describe.column_sums import SPREAD, ColumnSums, column_vector

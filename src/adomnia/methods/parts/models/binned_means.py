@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from adomnia.distributions.margins import deviations
 from adomnia.mechanisms.contract import find_alpha
-from adomnia.messages.notes import Note, NoteTemplate
+from adomnia.messages.texts import Note, NoteTemplate
 from adomnia.methods.column_bins import ColumnBins
 from adomnia.methods.contract import Arguments, BadArgument, NumberColumn, Parameter
 from adomnia.methods.parts.describe.noisy_ratios import NoisyRatio

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.mechanisms.contract import find_alpha
-from adomnia.messages.notes import Note, NoteTemplate, define_note
+from adomnia.messages.texts import Note, NoteTemplate, define_note
 from adomnia.methods.contract import Parameter
 from adomnia.methods.parts.models.design import Design
 from adomnia.statistics.contract import Bounds, Estimate, Fact, Floats, ResultTable, name_about

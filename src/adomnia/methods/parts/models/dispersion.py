@@ -9,7 +9,7 @@ from fractions import Fraction
 from math import floor, log2
 from typing import TYPE_CHECKING, cast
 
-from adomnia.messages.notes import Note, NoteTemplate, define_note
+from adomnia.messages.texts import Note, NoteTemplate, define_note
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price
 from adomnia.privacy.expressions import Expression, call, number

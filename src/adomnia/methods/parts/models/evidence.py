@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.messages.notes import Note, NoteTemplate
+from adomnia.messages.texts import Note, NoteTemplate
 from adomnia.methods.contract import NumberColumn
 from adomnia.methods.parts.models.design import Design, Levels, Powers
 from adomnia.methods.parts.models.predictor import scale

@@ -27,7 +27,7 @@ from typing import Self, TypeAlias
 import numpy as np
 
 from adomnia.errors import Refusal
-from adomnia.messages.notes import Note, NoteTemplate, define_note
+from adomnia.messages.texts import Note, NoteTemplate, define_note
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import BadArgument, NumberColumn
 from adomnia.methods.parts.models.coefficients import Coefficients

@@ -20,7 +20,7 @@ from typing import Self, TypeAlias, TypeVar
 
 from adomnia.mechanisms.envelopes import LogRange, OrderStatistic
 from adomnia.mechanisms.propose_test_release import ProposeTestRelease
-from adomnia.messages.notes import NoteTemplate
+from adomnia.messages.texts import NoteTemplate
 from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import NumberColumn
 from adomnia.methods.parts.describe.rounds import SeveralRounds

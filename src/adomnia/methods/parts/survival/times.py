@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.messages.notes import define_note
+from adomnia.messages.texts import define_note
 from adomnia.methods.column_bins import ColumnBins, choose_bins
 from adomnia.methods.contract import Arguments, BadArgument, Factor, NumberColumn, Parameter
 from adomnia.privacy.domains import Numbers

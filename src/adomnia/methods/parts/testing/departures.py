@@ -16,7 +16,7 @@ import numpy as np
 
 from adomnia.distributions.simulations import draw_again
 from adomnia.mechanisms.contract import find_alpha
-from adomnia.messages.notes import Note, define_note
+from adomnia.messages.texts import Note, define_note
 from adomnia.methods.contract import Factor
 from adomnia.methods.parts.testing.null_distribution import NullDistribution, count_draws
 from adomnia.methods.simulation import count_simulations

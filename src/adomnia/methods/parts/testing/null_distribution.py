@@ -11,7 +11,7 @@ import numpy as np
 from adomnia.distributions.margins import divide_confidence
 from adomnia.distributions.projections import project_shares
 from adomnia.distributions.simulations import Generator, draw_again
-from adomnia.messages.notes import define_note
+from adomnia.messages.texts import define_note
 from adomnia.methods.contract import Factor
 from adomnia.methods.simulation import count_simulations
 from adomnia.noise.afterwards import follow

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from adomnia.mechanisms.quantiles import FINEST_SHARE, MOST_VALUES
-from adomnia.messages.notes import define_note
+from adomnia.messages.texts import define_note
 from adomnia.methods.analysis import keys_of
 from adomnia.methods.contract import BadArgument, Factor, NumberColumn, Parameter
 from adomnia.methods.parts.describe.cut_quantiles import Flow

@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 
 from adomnia.errors import Refusal
-from adomnia.messages.notes import Note, NoteTemplate, define_note
+from adomnia.messages.texts import Note, NoteTemplate, define_note
 from adomnia.methods.contract import BadArgument, Factor, Frame, NumberColumn, Parameter
 from adomnia.statistics.contract import Bounds, Estimate, Fact, Floats, ResultTable
 from adomnia.statistics.p_values import EXPLAINED, AtMost, bound_p_value
