@@ -18,7 +18,10 @@ NAMES = "|".join(OPTIONS)
 # What Python alone calls so, in a sentence; a template has it between braces.
 NAMED = re.compile(rf"(?<![\w{{-])(?<!{{with )(?:{NAMES})=(?!=)|(?<!{{)\b(?:{'|'.join(CALLS)})\(\)")
 # Pages of methods name `delta=`, as Python does; and `shell --set rho=1` is typed so.
-ALLOWED = (PACKAGE / "methods" / "robust", PACKAGE / "cli" / "shell" / "command.py")
+# What stands after a dot in Python, and what a session prints there, is a whole call of Python.
+CALLING = ("examples", "hints", "method_examples", "session_page", "table_page")
+IN_PYTHON = (PACKAGE / "session" / f"{name}.py" for name in CALLING)
+ALLOWED = (PACKAGE / "methods" / "robust", PACKAGE / "cli" / "shell" / "command.py", *IN_PYTHON)
 READS = {"startswith", "removeprefix", "partition", "split", "find", "index", "match", "search", "fullmatch", "sub"}
 SAID = {"fix", "why"}
 

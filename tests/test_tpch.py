@@ -214,8 +214,8 @@ def numbers(found):
 def test_without_noise_every_answer_is_what_duckdb_says_of_the_same_text(path, session, raw, monkeypatch):
     monkeypatch.setattr(laplace, "discrete_laplace", lambda scale, shape, bits: np.zeros(shape, dtype=np.int64))
     answer = session.sql(path.read_text(), epsilon=1)
-    keys = [column for column in answer.columns if isinstance(column, KeyColumn)]
-    outputs = [column.estimate for column in answer.columns if isinstance(column, ValueColumn)]
+    keys = [column for column in answer.typed_columns if isinstance(column, KeyColumn)]
+    outputs = [column.estimate for column in answer.typed_columns if isinstance(column, ValueColumn)]
     # What was released: its intervals allow for noise, and may leave no number that is shown.
     found = {
         tuple(plain(key.values[row]) for key in keys): [float(each.values.ravel()[row]) for each in outputs]

@@ -288,7 +288,7 @@ ASKED_BY_NAME = {
     "compare": lambda alice, name: alice.compare("SELECT COUNT(*) FROM people", release=name, epsilon=1),
     "publish": lambda alice, name: alice.release(name, OTHER, epsilon=1).question,
     "buy": lambda alice, name: alice.release(name, OTHER, epsilon=PRICES[name], private=True).question,
-    "create": lambda alice, name: alice.sql(f"CREATE TABLE releases.{name} AS {OTHER}", epsilon=1).columns[0].name,
+    "create": lambda alice, name: alice.sql(f"CREATE TABLE releases.{name} AS {OTHER}", epsilon=1).columns[0],
 }
 
 

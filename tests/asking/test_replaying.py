@@ -69,7 +69,7 @@ def test_other_code_shows_the_stored_answer_and_says_who_gave_it(alice, bob, tex
             assert numbers(alice.sql(text, epsilon=3, confidence=0.99)) == numbers(first)
         assert given[0].to_arrow().equals(first.to_arrow())
         shared = bob.sql(text, epsilon=3, confidence=0.9)
-        assert [shared[column.name] for column in shared.columns] == [first[each.name] for each in first.columns]
+        assert [shared[name] for name in shared.columns] == [first[name] for name in first.columns]
         assert shared.notes[0].startswith(MARK)
     assert alice._curator.ledger.spent(None) == spent
 
@@ -77,7 +77,7 @@ def test_other_code_shows_the_stored_answer_and_says_who_gave_it(alice, bob, tex
 @changed
 def test_no_interval_of_a_stored_answer_is_computed_anew(alice, text, change):
     first = alice.sql(text, epsilon=3, request_id="mine")
-    name = next(column.name for column in first.columns if hasattr(column, "estimate"))
+    name = next(column.name for column in first.typed_columns if hasattr(column, "estimate"))
     with change():
         again = alice.sql(text, epsilon=3)
         assert again.interval(name) == first.interval(name) == again.interval(name, 0.95)
@@ -255,7 +255,7 @@ def test_what_somebody_else_asked_for_is_not_recalled_under_another_catalog(alic
     assert bob.sql("SELECT COUNT(*) AS n FROM people", epsilon=3, request_id="second").replayed
     catalog = replace(alice._curator.catalog, tables=())
     with altered(alice._curator, catalog=catalog):
-        assert alice.answer("first").columns[0].name == "alices_own_word"
+        assert alice.answer("first").columns[0] == "alices_own_word"
         with pytest.raises(Refusal) as refused:
             bob.answer("second")
         assert refused.value.code == "catalog_changed"

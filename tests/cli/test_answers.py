@@ -72,7 +72,7 @@ def test_public_rows_are_the_same_in_every_form(public, capsys):
 
 
 def test_dates_of_public_tables_are_written_as_text(public, capsys):
-    dated = replace(public, columns=(KeyColumn("since", (date(2020, 1, 31), None)),))
+    dated = replace(public, typed_columns=(KeyColumn("since", (date(2020, 1, 31), None)),))
     answers.print_json(dated)
     assert json.loads(capsys.readouterr().out)["rows"] == [{"since": "2020-01-31"}, {"since": None}]
 
@@ -108,7 +108,7 @@ def test_an_unbounded_interval_is_null_empty_or_a_word(hospital, capsys):
 
 def test_csv_tells_null_from_an_empty_text_and_writes_texts_that_need_quotes(public, capsys, monkeypatch):
     values = ("", None, True, 'a"b,c', " x", "\x1b[31m", 2.5)
-    odd = replace(public, columns=(KeyColumn("x", values),), rows=np.arange(len(values)))
+    odd = replace(public, typed_columns=(KeyColumn("x", values),), rows=np.arange(len(values)))
     answers.print_csv(odd)
     shown = capsys.readouterr().out
     assert shown == 'x\n""\n\ntrue\n"a""b,c"\n" x"\n\x1b[31m\n2.5\n'

@@ -37,10 +37,20 @@ def server(monkeypatch, replies, seen):
     monkeypatch.setattr(sessions, "Connection", connection)
 
 
+def test_a_session_prints_though_its_server_says_nothing_or_is_left(replies):
+    with adomnia.connect(URL, "ao_secret") as alice:
+        replies["/datasets/a%2Fb/catalog"] = {"what": "nobody knows"}
+        told = repr(alice)
+        assert told.startswith("Session of alice with a/b at http://127.0.0.1:8000. The server at")
+        assert "does not speak the API of this version" in told
+    assert repr(alice).endswith("The connection is closed. Fix: connect again.")
+    assert alice._repr_html_().startswith("<p>Session of alice")
+    assert "ao_secret" not in told
+
+
 def test_the_only_dataset_need_not_be_named(replies, seen):
     with adomnia.connect(URL, "ao_secret") as alice:
         assert (alice.analyst, alice.dataset) == ("alice", "a/b")
-        assert repr(alice) == "RemoteSession(alice asks a/b at http://127.0.0.1:8000)"
         replies["/datasets/a%2Fb/answers?limit=1000"] = {"answers": [], "next": None}
         assert alice.answers() == []
 

@@ -451,7 +451,7 @@ def test_no_number_is_shown_whose_interval_is_all_that_is_possible(name, with_bo
 
 
 def check_missing(one, other):
-    for column in one.columns:
+    for column in one.typed_columns:
         if not isinstance(column, ValueColumn) or column.estimate.about is None or len(one) != len(other):
             continue
         ends = [answer.interval(column.name) for answer in (one, other)]

@@ -106,7 +106,7 @@ def test_programs_read_what_was_released(found, asked, house):
     reply = house.query(NAME, text, epsilon=epsilon).json()
     assert reply["replayed"]
     told: dict[str, list[Any]] = {}
-    ends = name_ends(answer.columns)
+    ends = name_ends(answer.typed_columns)
     for column in reply["columns"]:
         told[column["name"]] = column["values"]
         if column["kind"] == "value":
@@ -156,9 +156,9 @@ def test_people_read_the_same_cells_everywhere(found, asked, house, capsys):
 def test_what_people_read_is_what_was_released_rounded_outwards(found, asked):
     answer = found[asked]
     _, rows = display.format_table(answer)
-    ends = name_ends(answer.columns)
+    ends = name_ends(answer.typed_columns)
     place = 0
-    for column in answer.columns:
+    for column in answer.typed_columns:
         if not isinstance(column, ValueColumn):
             place += 1
             continue

@@ -194,10 +194,10 @@ def price_of(payment):
 
 def facts(answer: Answer) -> dict[str, Any]:
     """Everything that a user can see of an answer, but not of which kind the session was."""
-    measured = [column.name for column in answer.columns if hasattr(column, "estimate")]
+    measured = [column.name for column in answer.typed_columns if hasattr(column, "estimate")]
     return {
-        "columns": [column.name for column in answer.columns],
-        "values": {column.name: repr(answer[column.name]) for column in answer.columns},
+        "columns": answer.columns,
+        "values": {name: repr(answer[name]) for name in answer.columns},
         "records": repr(answer.records()),
         "intervals": {name: answer.interval(name) for name in measured},
         "surer": {name: answer.interval(name, 0.99) for name in measured},

@@ -110,11 +110,11 @@ def test_what_is_answered_is_paid_first_and_looks_the_same_on_every_database(cur
             before = curator.ledger.spent("alice").epsilon_units
             answer = curator.session("alice").sql(text, epsilon=1, replay=False)
             paid = curator.ledger.spent("alice").epsilon_units - before
-            keys = [column.values for column in answer.columns if hasattr(column, "values")]
+            keys = [column.values for column in answer.typed_columns if hasattr(column, "values")]
             looks.append((paid, len(answer), keys, first_looks(curator.engine.ran)))
             assert "nan" not in str(answer.records())
             # Shown or not, every number was released; keys are None, in totals.
-            measured = [column.estimate.values for column in answer.columns if hasattr(column, "estimate")]
+            measured = [column.estimate.values for column in answer.typed_columns if hasattr(column, "estimate")]
             assert not any(np.isnan(values).any() for values in measured)
             assert loss(answer.cost).epsilon == 1
         assert looks == [looks[0]] * 3
@@ -188,7 +188,7 @@ def test_exactly_the_declared_keys_come_back_in_their_order(curators):
 
 def test_four_equal_counts_are_one_measurement(curators):
     answer = curators[0].session("alice").sql(texts("A07")[0], epsilon=1)
-    assert len({tuple(answer[column.name]) for column in answer.columns}) == 1
+    assert len({tuple(answer[name]) for name in answer.columns}) == 1
     assert len(list_measures(lower(texts("A07")[0], curators[0].catalog), Pure(1))) == 1
 
 

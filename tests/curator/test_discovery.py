@@ -138,7 +138,11 @@ def test_what_was_not_named_is_in_no_column_of_the_answer(alice):
     """Of green eyes and of n1 there are enough, of both together there are not: the pair is measured, and cut off."""
     text = "SELECT eye_color, name, COUNT(*) AS n FROM people GROUP BY eye_color, name ORDER BY n DESC, 1, 2"
     answer = alice.sql(text, epsilon=10, delta=1e-7)
-    assert {len(column.values) for column in answer.columns[:2]} == {answer.columns[2].estimate.values.size} == {4}
+    assert (
+        {len(column.values) for column in answer.typed_columns[:2]}
+        == {answer.typed_columns[2].estimate.values.size}
+        == {4}
+    )
     assert sorted(zip(answer["eye_color"], answer["name"], strict=True)) == [
         (eye, name) for eye in ("blue", "brown") for name in ("n1", "n2")
     ]

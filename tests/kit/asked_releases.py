@@ -15,7 +15,7 @@ from adomnia.privacy.filters import Left
 from adomnia.releases.answering import answer_released
 from adomnia.releases.facts import ReleaseFacts
 from adomnia.releases.model import Release
-from adomnia.session.answer import build_answers
+from adomnia.session.building import build_answers
 from adomnia.sql.reading.released import parse_released
 from adomnia.statistics.products import Attribute, Product
 

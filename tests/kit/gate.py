@@ -93,11 +93,11 @@ def public_side(curator: Curator, text: str, price: dict[str, Any]) -> dict[str,
         "words": list(curator.dataset.kernel.bits.requests),
         "cost": loss(answer.cost),
         "left": answer.left,
-        "columns": [column.name for column in answer.columns],
-        "keys": [sorted(map(str, column.values)) for column in answer.columns if hasattr(column, "values")],
+        "columns": answer.columns,
+        "keys": [sorted(map(str, column.values)) for column in answer.typed_columns if hasattr(column, "values")],
         "rows": len(answer),
-        "methods": [column.estimate.method for column in answer.columns if hasattr(column, "estimate")],
-        "bytes": [find_types(column) for column in answer.columns],
+        "methods": [column.estimate.method for column in answer.typed_columns if hasattr(column, "estimate")],
+        "bytes": [find_types(column) for column in answer.typed_columns],
     }
 
 

@@ -157,10 +157,10 @@ def answer_again(curator: Curator, asked: Asked) -> list[Answer]:
 def describe(answer: Answer) -> Asked:
     """All that was released, but for what depends on the hour: numbers too that are not shown any more."""
     record = answer_record(answer)
-    for column, told in zip(answer.columns, record["columns"], strict=True):
+    for column, told in zip(answer.typed_columns, record["columns"], strict=True):
         if isinstance(column, ValueColumn) and told.pop("missing", None):
             shown = replace(column.estimate, derivation=None, unsigned=False, limits=(0.0, 0.0))
-            (raw,) = answer_record(replace(answer, columns=(replace(column, estimate=shown),)))["columns"]
+            (raw,) = answer_record(replace(answer, typed_columns=(replace(column, estimate=shown),)))["columns"]
             told["values"] = raw["values"]
     return {name: part for name, part in record.items() if name not in {"left", "replayed"}}
 

@@ -26,7 +26,7 @@ def test_keys_are_compared_by_what_they_hold():
 
 
 def test_a_column_cannot_be_changed(alice):
-    key, value = alice.sql("SELECT sex, COUNT(*) FROM people GROUP BY sex", epsilon=1).columns
+    key, value = alice.sql("SELECT sex, COUNT(*) FROM people GROUP BY sex", epsilon=1).typed_columns
     assert (type(key), type(value)) == (KeyColumn, ValueColumn)
     for column in (key, value):
         with pytest.raises(FrozenInstanceError):
@@ -55,7 +55,7 @@ def test_a_column_cannot_be_changed(alice):
 def test_what_a_column_can_be_is_known_also_of_some_of_its_cells(alice, output, possible):
     column = alice.sql(
         f"SELECT sex, {output} AS x FROM people GROUP BY sex", epsilon=1, allow_uninformative=True
-    ).columns[1]
+    ).typed_columns[1]
     assert column.estimate.possible == possible
     assert column.only((0, 2)).estimate.possible == possible
 
@@ -71,7 +71,7 @@ def test_what_a_column_can_be_is_known_also_of_some_of_its_cells(alice, output, 
 def test_what_a_population_can_be_is_known_too(alice, output, possible):
     text = f"SELECT {output} AS x FROM people"
     answer = alice.sql(text, epsilon=1e-6, inference="population", allow_uninformative=True)
-    assert answer.columns[0].estimate.possible == pytest.approx(possible, rel=1e-5)
+    assert answer.typed_columns[0].estimate.possible == pytest.approx(possible, rel=1e-5)
     assert answer["x"] == [None]
 
 

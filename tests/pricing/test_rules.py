@@ -449,14 +449,14 @@ def test_questions_are_answered_and_replayed(curator, text):
     paid = curator.ledger.spent("bob").rho_units - before
     again = session.sql(text, rho=PRICE.rho, effort="high")
     assert again.replayed
-    assert [first[column.name] for column in first.columns] == [again[column.name] for column in again.columns]
+    assert first.records() == again.records()
     assert curator.ledger.spent("bob").rho_units == before + paid
     assert not session.sql(text, rho=PRICE.rho).replayed
 
 
 def test_the_answer_says_what_was_shortened(curator):
     answer = curator.session("bob").sql(BY_HOSPITAL, rho=1, effort="high")
-    methods = [column.estimate.method for column in answer.columns[1:]]
+    methods = [column.estimate.method for column in answer.typed_columns[1:]]
     assert all("shortened to" in method and "left out" in method for method in methods)
     assert methods[2].startswith("noisy sum of distances from about the mean / noisy count")
 
@@ -507,7 +507,7 @@ def test_a_batch_has_one_effort_or_one_each(curator):
     texts = ["SELECT COUNT(*) FROM visits", BY_HOSPITAL]
     simultaneous = session.batch(texts, rho=1, effort="high")
     each = session.batch([Question(texts[0], rho=1, effort="high"), Question(texts[0], rho=1)])
-    assert ["shortened" in answer.columns[-1].estimate.method for answer in (*simultaneous, *each)] == [
+    assert ["shortened" in answer.typed_columns[-1].estimate.method for answer in (*simultaneous, *each)] == [
         True,
         True,
         True,
@@ -524,7 +524,7 @@ def test_a_batch_of_means_of_other_cells_is_answered(tmp_path):
         declare(tmp_path / "linked", LINKED), [], [visit(k, visit_id=k) for k in range(60)], bought
     ) as curator:
         answers = curator.session("bob").batch(texts, rho=1, effort="high")
-    assert [answer.columns[0].values for answer in answers] == [(2020,), (date(2020, 1, 1),)]
+    assert [answer.typed_columns[0].values for answer in answers] == [(2020,), (date(2020, 1, 1),)]
 
 
 def test_a_batch_of_means_around_other_centres_is_answered(curator):

@@ -82,7 +82,7 @@ def test_a_cost_in_rho_is_shown_in_rho_and_so_is_what_is_left():
 
 
 def test_what_was_free_says_so():
-    free = replace(made_up([]), columns=(KeyColumn("city", ("Oslo", "Bergen")),), rows=np.arange(2), receipt=None)
+    free = replace(made_up([]), typed_columns=(KeyColumn("city", ("Oslo", "Bergen")),), rows=np.arange(2), receipt=None)
     assert repr(free).splitlines() == ["city", "------", "Oslo", "Bergen", "", "Public: read exactly, at no price."]
     assert "<p>Public: read exactly, at no price.</p>" in free._repr_html_()
     assert "interval" not in free._repr_html_()
@@ -90,7 +90,7 @@ def test_what_was_free_says_so():
 
 def test_public_values_are_shown_as_they_are():
     values = (1234567, 0.5, True, None, date(2020, 1, 31))
-    shown = replace(made_up([]), columns=(KeyColumn("x", values),), rows=np.arange(5), receipt=None)
+    shown = replace(made_up([]), typed_columns=(KeyColumn("x", values),), rows=np.arange(5), receipt=None)
     assert [row[0] for row in display.format_table(shown)[1]] == ["1234567", "0.5", "true", "NULL", "2020-01-31"]
 
 

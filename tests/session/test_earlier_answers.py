@@ -45,7 +45,7 @@ def stored_by_the_first_version(session, text, price):
 
 def read_released(answer, name):
     """The numbers that were released of a column, those that are uninformative too."""
-    (column,) = (column for column in answer.columns if column.name == name)
+    (column,) = (column for column in answer.typed_columns if column.name == name)
     return tuple(column.estimate.values.ravel().tolist())
 
 
@@ -54,7 +54,7 @@ def test_an_earlier_answer_is_given_again_as_it_was_and_not_found_under_the_ques
     alice = curator.session("alice")
     request, told = stored_by_the_first_version(alice, text, 1)
     again = alice.answer(request)
-    names = [column.name for column in again.columns if column.name != "sex"]
+    names = [name for name in again.columns if name != "sex"]
     assert {read_released(again, name) for name in names} == {tuple(np.ravel(values).tolist()) for values in told}
     fresh = alice.sql(text, epsilon=1)
     assert not fresh.replayed

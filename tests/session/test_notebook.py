@@ -192,6 +192,6 @@ def test_html_escapes_what_the_owner_and_the_analyst_write(session):
 
 
 def test_a_session_says_who_asks_what(session):
-    assert repr(session).startswith("OwnSession(")
-    assert session.analyst in repr(session)
-    assert "0x" not in repr(session)
+    assert repr(session).startswith("Session with tables of your own.")
+    assert 'session.table("data").mean("age", by="city", epsilon=0.1)' in repr(session)
+    assert "session.table(&quot;data&quot;)" in session._repr_html_()

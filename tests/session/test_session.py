@@ -37,7 +37,7 @@ def spent(session, analyst="alice"):
 
 
 def shown(answer):
-    return [(name, answer[name]) for name in (column.name for column in answer.columns)]
+    return [(name, answer[name]) for name in answer.columns]
 
 
 # ------------------------------------------------------------------------------------------------ replay
@@ -549,9 +549,7 @@ def test_an_answer_can_be_had_again_by_its_request_id(bob, kind):
     assert again.records() == first.records()
     assert (again.confidence, again.receipt, again.caps) == (first.confidence, first.receipt, first.caps)
     assert len(bob._curator.engine.ran) == ran
-    assert bob.answer("mine", confidence=0.5).interval(first.columns[-1].name) == first.interval(
-        first.columns[-1].name, 0.5
-    )
+    assert bob.answer("mine", confidence=0.5).interval(first.columns[-1]) == first.interval(first.columns[-1], 0.5)
 
 
 def test_the_answers_of_a_batch_have_places(bob):

@@ -288,9 +288,9 @@ def test_an_answer_is_paid_for_once_in_python_and_sql(session):
 
 def test_count_sum_and_mean_are_called_so(session):
     people = session.table("people")
-    assert [column.name for column in people.count(by="sex", epsilon=1).columns] == ["sex", "count"]
-    assert [column.name for column in people.sum("age", epsilon=1).columns] == ["sum"]
-    assert [column.name for column in people.mean("age", by=("sex", "member"), epsilon=1).columns] == [
+    assert people.count(by="sex", epsilon=1).columns == ["sex", "count"]
+    assert people.sum("age", epsilon=1).columns == ["sum"]
+    assert people.mean("age", by=("sex", "member"), epsilon=1).columns == [
         "sex",
         "member",
         "mean",
@@ -318,7 +318,7 @@ def test_options_of_aggregates_are_those_of_a_question(tables):
     asked, payment = tables("people").group_by("sex").agg(n="count", epsilon=1, rows=5, confidence=0.9, replay=False)
     assert payment == {"epsilon": 1, "rows": 5, "confidence": 0.9, "replay": False}
     assert asked == "SELECT sex, COUNT(*) AS n FROM people GROUP BY (sex)"
-    assert repr(tables("people").group_by("sex")) == "GroupedTable(SELECT * FROM people; by sex)"
+    assert repr(tables("people").group_by("sex")).startswith("By sex:\npeople: private rows, at most 1 of each person.")
 
 
 def test_a_share_is_a_number_or_refused(tables):
@@ -429,11 +429,13 @@ def test_explain_says_how_many_rows_of_a_person_and_why(tables, name):
     assert chain(tables).explain().splitlines() == lines
 
 
-def test_a_table_shows_its_sql_and_nothing_else(tables):
+def test_a_table_shows_its_sql_and_its_columns_and_nothing_else(tables):
     table = tables("visits").where("cost > 5")
     assert isinstance(table, PrivateTable)
-    assert repr(table) == f"PrivateTable({table.sql})"
     assert table.sql == "SELECT * FROM visits WHERE (cost > 5)"
+    assert f"SQL: {table.sql}" in repr(table)
+    shown = [line.split()[0] for line in repr(table).splitlines()[3:] if line]
+    assert shown[: len(table.columns)] == table.columns
 
 
 def test_steps_leave_the_table_they_start_from_alone(tables):

@@ -57,8 +57,10 @@ def test_an_answer_arrives_as_it_left(bob, text, payment):
     assert (repr(found), found._repr_html_()) == (repr(answer), answer._repr_html_())
     assert (found.left, found.cost, found.caps, found.replayed) == (answer.left, answer.cost, answer.caps, False)
     assert found.receipt == (answer.receipt and replace(answer.receipt, asked=""))
-    assert [column.name for column in found.columns] == [column.name for column in answer.columns]
-    assert [_possible(column) for column in found.columns] == [_possible(column) for column in answer.columns]
+    assert found.columns == answer.columns
+    assert [_possible(column) for column in found.typed_columns] == [
+        _possible(column) for column in answer.typed_columns
+    ]
 
 
 def _possible(column):
@@ -78,9 +80,9 @@ def test_readers_are_told_what_is_possible(bob, limits, dates, written):
     answer = bob.sql("SELECT COUNT(*) AS n FROM people", epsilon=1)
     values = np.array([737_430.0])
     estimate = Estimate(values, lambda *_: (values, values), "m", whole=True, dates=dates, limits=limits)
-    answer = replace(answer, columns=(ValueColumn("n", estimate),))
+    answer = replace(answer, typed_columns=(ValueColumn("n", estimate),))
     assert answer_record(answer)["columns"][0].get("possible") == written
-    assert sent(answer).columns[0].estimate.possible == limits
+    assert sent(answer).typed_columns[0].estimate.possible == limits
 
 
 def test_what_is_possible_arrives_where_it_is_known(bob):
@@ -88,7 +90,7 @@ def test_what_is_possible_arrives_where_it_is_known(bob):
     answer = bob.sql(text, epsilon=1)
     columns = {each["name"]: each for each in answer_record(answer)["columns"]}
     assert (columns["n"]["possible"], columns["age"]["possible"]) == ([0.0, None], [0.0, 120.0])
-    here, came = ([each.estimate.possible for each in one.columns[1:]] for one in (answer, sent(answer)))
+    here, came = ([each.estimate.possible for each in one.typed_columns[1:]] for one in (answer, sent(answer)))
     assert here == came
 
 
@@ -122,7 +124,7 @@ def test_a_table_with_intervals_that_hold_all_groups_is_that_of_the_server(bob):
 def test_a_number_is_missing_where_the_interval_beside_it_is_all_that_is_possible(bob):
     """One that holds all groups may be, where that of a group by itself is not."""
     column = ValueColumn("x", Estimate(np.full(3, 0.4), _widen, "m", limits=(0.0, 1.0)))
-    answer = replace(bob.sql("SELECT COUNT(*) AS n FROM people", epsilon=2), columns=(column,), rows=np.arange(3))
+    answer = replace(bob.sql("SELECT COUNT(*) AS n FROM people", epsilon=2), typed_columns=(column,), rows=np.arange(3))
     told_of = {way: answer_record(answer, simultaneous=way)["columns"][0] for way in (False, True)}
     assert told_of[False]["values"] == [0.4] * 3
     assert (told_of[True]["values"], told_of[True]["missing"]) == ([None] * 3, ["uninformative"] * 3)
@@ -189,7 +191,9 @@ def test_a_batch_is_written_in_its_order(bob):
     ],
 )
 def test_every_key_has_a_type(bob, values, kind, written):
-    answer = replace(bob.sql("SELECT city FROM cities"), columns=(KeyColumn("k", values),), rows=np.arange(len(values)))
+    answer = replace(
+        bob.sql("SELECT city FROM cities"), typed_columns=(KeyColumn("k", values),), rows=np.arange(len(values))
+    )
     (column,) = answer_record(answer)["columns"]
     assert column == {"name": "k", "kind": "key", "type": kind, "values": written}
     assert sent(answer)["k"] == list(values)
@@ -197,13 +201,15 @@ def test_every_key_has_a_type(bob, values, kind, written):
 
 
 def test_a_public_number_that_is_not_finite_is_none(bob):
-    answer = replace(bob.sql("SELECT city FROM cities"), columns=(KeyColumn("k", (inf, nan, 1.5)),), rows=np.arange(3))
+    answer = replace(
+        bob.sql("SELECT city FROM cities"), typed_columns=(KeyColumn("k", (inf, nan, 1.5)),), rows=np.arange(3)
+    )
     assert sent(answer)["k"] == [None, None, 1.5]
 
 
 @pytest.mark.parametrize("value", ["x", True, 7, 0.5, date(2020, 1, 1), datetime.fromisoformat("2020-01-01T12:00:00")])
 def test_a_column_without_rows_keeps_its_type(bob, value):
-    answer = replace(bob.sql("SELECT city FROM cities"), columns=(KeyColumn("k", (value,)),), rows=np.arange(0))
+    answer = replace(bob.sql("SELECT city FROM cities"), typed_columns=(KeyColumn("k", (value,)),), rows=np.arange(0))
     assert sent(answer).to_arrow() == answer.to_arrow()
     assert len(sent(answer)) == 0
 
@@ -235,11 +241,11 @@ def test_a_million_cells_are_written_and_read(bob):
     estimate = Estimate(values, lambda confidence, cells: (values - 1, values + 1), "made up", whole=False)
     keys = KeyColumn("k", tuple(map(str, range(size))))
     answer = replace(
-        bob.sql("SELECT city FROM cities"), columns=(keys, ValueColumn("v", estimate)), rows=np.arange(size)
+        bob.sql("SELECT city FROM cities"), typed_columns=(keys, ValueColumn("v", estimate)), rows=np.arange(size)
     )
     text = json.dumps(answer_record(answer), allow_nan=False)
     found = answer_of(told(json.loads(text)), nobody)
-    assert (found.columns[1].estimate.values == values).all()
+    assert (found.typed_columns[1].estimate.values == values).all()
 
 
 @pytest.mark.parametrize("text", ["t_test(people, column => age, mu => 1)", "lm(people, formula => 'age ~ sex')"])

@@ -247,6 +247,7 @@ DATASET = Section(
         DocumentKey("unit", _UNIT, 'unit = "people.person_id"', required=True),
         DocumentKey("minimum_frequency", _CAP, "minimum_frequency = 10"),
         DocumentKey("vacuous_answers", _VACUOUS, 'vacuous_answers = "warn"'),
+        DocumentKey("today", _DAY, "today = 2024-12-31"),
     ),
 )
 BUDGET = Section(

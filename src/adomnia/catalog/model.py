@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from datetime import date
 from fractions import Fraction
 from pathlib import Path
 from typing import ClassVar, TypeAlias
@@ -223,7 +224,8 @@ class EngineChoice:
 class Catalog:
     """A whole catalog.toml, checked.
 
-    Values of keys that nobody declared are named only if at least `minimum_frequency` people have them.
+    Values of keys that nobody declared are named only if at least `minimum_frequency` people have them. `today` is what
+    CURRENT_DATE means.
     """
 
     name: str
@@ -238,6 +240,7 @@ class Catalog:
     vacuous_answers: str = "refuse"  # before they are paid for, or "warn" alone
     engine: EngineChoice = EngineChoice()
     ledger: SharedLedger | None = None  # None: a file beside the catalog
+    today: date | None = None
 
     def table(self, name: str) -> Table | None:
         return next((table for table in self.tables if table.name == name), None)

@@ -104,6 +104,7 @@ def examine_document(document: Document, folder: Path, facts_of: FactsOf) -> Exa
             vacuous_answers=dataset.get("vacuous_answers", Catalog.vacuous_answers),
             engine=engine,
             ledger=ledger,
+            today=dataset.get("today"),
         )
     return Examination(document, _sort_problems(document.problems), tables, catalog)
 

@@ -70,8 +70,8 @@ def print_json(answer: Answer, mock: bool = False) -> None:
 
 def print_csv(answer: Answer, mock: bool = False) -> None:
     """All digits, intervals in columns of their own; the cost goes to standard error."""
-    ends = name_ends(answer.columns)
-    names = [name for column in answer.columns for name in (column.name, *ends.get(column.name, ()))]
+    ends = name_ends(answer.typed_columns)
+    names = [name for column in answer.typed_columns for name in (column.name, *ends.get(column.name, ()))]
     rows = (",".join(map(_write_cell, record.values())) for record in answer.records())
     text = "".join(f"{line}\n" for line in (",".join(map(_write_cell, names)), *rows))
     sys.stdout.write(printable(text) if sys.stdout.isatty() else text)
@@ -106,7 +106,7 @@ def notes(answer: Answer, mock: bool) -> list[str]:
 
 def _numeric(answer: Answer) -> Iterator[int]:
     place = 0
-    for column in answer.columns:
+    for column in answer.typed_columns:
         if isinstance(column, KeyColumn):
             if any(isinstance(value, int | float) and not isinstance(value, bool) for value in column.values):
                 yield place

@@ -26,6 +26,7 @@ TRIES = 5
 PATIENCE = 60.0  # seconds after which nothing is tried again
 LARGEST = 2**30  # bytes of a reply: several times as many as an answer may have
 _CONNECT_SECONDS = 5.0
+_PEEK_SECONDS = 5.0
 _FIRST_PAUSE = 0.3  # seconds; each next one is four times as long: a server that starts again is waited for
 _TOO_FAST, _UNAVAILABLE = 429, 503  # the server has given no answer; under the same request id nothing is paid twice
 _NEVER = inf
@@ -72,6 +73,15 @@ class Connection:
         """The JSON that a GET gives."""
         return self._send(self._client.build_request("GET", path, params=dict(parameters or {})), None)
 
+    def peek(self, path: str) -> Any:  # noqa: ANN401 - JSON
+        """The JSON that a GET gives at once: one try of a few seconds, for what is shown in passing."""
+        if self._client.is_closed:
+            raise Unavailable("The connection", "is closed", "connect again", "unreachable")
+        outcome, _ = self._try_once(self._client.build_request("GET", path, timeout=_PEEK_SECONDS), None)
+        if not isinstance(outcome, _Response):
+            raise outcome
+        return self._read_json(_check_success(outcome, self, None), None)
+
     def download(self, path: str) -> bytes:
         """The bytes that a GET gives."""
         return self._receive_whole(self._client.build_request("GET", path), None).content
@@ -102,7 +112,9 @@ class Connection:
         return self._client.build_request(method, path, content=content, headers=kind)
 
     def _send(self, request: httpx.Request, request_id: str | None) -> Any:  # noqa: ANN401 - JSON
-        response = self._receive_whole(request, request_id)
+        return self._read_json(self._receive_whole(request, request_id), request_id)
+
+    def _read_json(self, response: _Response, request_id: str | None) -> Any:  # noqa: ANN401 - JSON
         try:
             return read_json(response.content)
         except ValueError:

@@ -12,7 +12,7 @@ from adomnia.noise import SystemBits
 from adomnia.plans.public_columns import MOST_ROWS
 from adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity
 from adomnia.session import mock
-from adomnia.session.curator import MEMORY, Curator, open_ledger
+from adomnia.session.curator import MEMORY, Curator, MockCurator, open_ledger
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +27,7 @@ def open_remote_mock(catalog: Catalog, ask: Callable[[str], Answer]) -> Curator:
     frames = mock.frames(catalog)
     frames |= {table.name: _read_rows(table, ask) for table in catalog.tables if table.public and table.columns}
     free = replace(catalog, vacuous_answers="warn")
-    return Curator.open(free, load_engine().load(catalog, frames), open_ledger(catalog, MEMORY), SystemBits())
+    return MockCurator.open(free, load_engine().load(catalog, frames), open_ledger(catalog, MEMORY), SystemBits())
 
 
 def _read_rows(table: Table, ask: Callable[[str], Answer]) -> pa.Table:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 from urllib.parse import quote as percent_encoded
 
 from adomnia.asking.batch import check_common, choose_request_id
 from adomnia.client.connection import Connection, check_address
 from adomnia.client.mock import open_remote_mock
-from adomnia.errors import Refusal
+from adomnia.errors import AdomniaError, Refusal
 from adomnia.explaining.methods import list_methods
-from adomnia.options import CONFIDENCE
+from adomnia.options import ASK, BATCH, CONFIDENCE, EXPLAIN, PRICE, RELEASE
 from adomnia.pricing.payment import check_confidence
 from adomnia.pricing.questions import Payment, Question, check_names
 from adomnia.releases.archive import unpack_archive
@@ -20,6 +21,8 @@ from adomnia.session.askable import AskableRelease, make_askable
 from adomnia.session.catalog_page import show_catalog
 from adomnia.session.contract import MOST_LISTED, Session, check_page
 from adomnia.session.derived import DerivedSession
+from adomnia.session.session_page import SessionPage
+from adomnia.session.signatures import takes_options
 from adomnia.session.table import PrivateTable, open_table
 from adomnia.sql.reading.statements import is_explain
 from adomnia.wire.answers import AnswerReply, BatchReply, answer_of, ends_of
@@ -69,6 +72,7 @@ class RemoteSession(DerivedSession):
         self._connection, self.dataset, self.analyst = connection, dataset, analyst
         self.from_release = False
 
+    @takes_options(ASK)
     def sql(
         self,
         text: str,
@@ -88,6 +92,7 @@ class RemoteSession(DerivedSession):
         record = self._post("query", body | {"request_id": choose_request_id(request_id)})
         return self._read(AnswerReply, lambda told: self._answer(told, 0, body), record)
 
+    @takes_options(BATCH)
     def batch(
         self,
         questions: Iterable[Question | str],
@@ -103,6 +108,7 @@ class RemoteSession(DerivedSession):
         record = self._post("batch", body)
         return self._read(BatchReply, self._answers, record)
 
+    @takes_options(PRICE)
     def price(
         self,
         text: str | Iterable[Question | str],
@@ -118,10 +124,12 @@ class RemoteSession(DerivedSession):
             body = _batch_body(text, confidence, payment)
         return self._read(QuoteReply, quote_of, self._post("price", body | {"simultaneous": simultaneous}))
 
+    @takes_options(EXPLAIN)
     def explain(self, text: str, *, confidence: float = CONFIDENCE, **payment: Unpack[Payment]) -> Explanation:
         record = self._post("explain", _ask_body(Question(text, **payment), confidence))
         return self._read(ExplanationReply, explanation_of, record)
 
+    @takes_options(RELEASE)
     def release(
         self,
         name: str,
@@ -199,7 +207,6 @@ class RemoteSession(DerivedSession):
         return self._read(BatchReply, self._answers, told)
 
     def mock(self) -> Session:
-        """The same session on made-up rows, to try questions out: they are made up here, and nothing is spent."""
         return open_remote_mock(self.catalog(), self.sql).session(self.analyst)
 
     def close(self) -> None:
@@ -212,8 +219,19 @@ class RemoteSession(DerivedSession):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def __repr__(self) -> str:
-        return f"RemoteSession({self.analyst} asks {self.dataset} at {self._connection.address.url})"
+    def _page(self) -> SessionPage:
+        place = f"{self.dataset} at {self._connection.address.url}"
+        page = SessionPage(f"Session of {self.analyst} with {place}.", None, None)
+        try:
+            catalog = self._read(CatalogReply, catalog_of, self._peek("catalog"))
+            listed = self._read(ReleasesReply, lambda told: told.releases, self._peek("releases"))
+            budgets = self._read(BudgetReply, budgets_of, self._peek("budget"))
+        except AdomniaError as error:
+            return replace(page, heading=f"{page.heading} {error}")
+        return replace(page, catalog=catalog, releases=tuple(each.name for each in listed), budgets=budgets)
+
+    def _peek(self, path: str) -> Any:  # noqa: ANN401 - JSON
+        return self._connection.peek(f"/datasets/{path_part(self.dataset)}/{path}")
 
     def _list_releases(self) -> ReleaseList:
         try:
@@ -271,6 +289,8 @@ def connect(
 
     `dataset` may be left out where the server has one. `timeout` is how many seconds one try may take. A server on
     another machine needs https://, unless `insecure` says that the way there is safe by other means.
+
+    >>> alice = connect("http://127.0.0.1:8000", "the token of alice")  # doctest: +SKIP
     """
     connection = Connection(check_address(url, insecure=insecure), token, timeout)
     try:

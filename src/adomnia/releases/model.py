@@ -38,23 +38,49 @@ class Release:
 
     @property
     def about(self) -> dict[str, Any]:
-        """How it was made, in plain data: mechanism, price, guarantee, version of the data, and more."""
+        """How it was made, in plain data: mechanism, price, guarantee, version of the data, and more.
+
+        >>> made = session.release("towns", "SELECT * FROM marginals((SELECT sex, city FROM people))", epsilon=1)
+        >>> made.about["mechanism"]
+        'marginals'
+        """
         return self.facts.to_record()
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of the people it stands for, in their order."""
+        """The columns of the people it stands for, in their order.
+
+        >>> made = session.release("towns", "SELECT * FROM marginals((SELECT sex, city FROM people))", epsilon=1)
+        >>> made.columns
+        ('sex', 'city')
+        """
         return tuple(each.name for each in self.product.attributes)
 
     def to_arrow(self) -> pa.Table:
-        """The published table."""
+        """The published table.
+
+        >>> made = session.release("towns", "SELECT * FROM marginals((SELECT sex, city FROM people))", epsilon=1)
+        >>> made.to_arrow().column_names[:2]
+        ['sex', 'city']
+        """
         return self.table
 
     def to_pandas(self) -> pd.DataFrame:
+        """The published table as one of pandas.
+
+        >>> made = session.release("towns", "SELECT * FROM marginals((SELECT sex, city FROM people))", epsilon=1)
+        >>> list(made.to_pandas().columns)[:2]
+        ['sex', 'city']
+        """
         return self.table.to_pandas()
 
     def quality(self) -> Quality:
-        """How good it is: how far off in every column and pair of columns, and what it is not good for; free."""
+        """How good it is: how far off in every column and pair of columns, and what it is not good for; free.
+
+        >>> made = session.release("towns", "SELECT * FROM marginals((SELECT sex, city FROM people))", epsilon=1)
+        >>> made.quality().release
+        'towns'
+        """
         from adomnia.releases.quality import assess_product
 
         return assess_product(self.name, self.product)

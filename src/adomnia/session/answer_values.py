@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self, SupportsIndex, overload
 
 import numpy as np
 
 from adomnia.plans.columns import Cell, KeyColumn, MeasuredCells, ValueColumn, name_ends, read_dates
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -23,12 +23,14 @@ if TYPE_CHECKING:
     from adomnia.statistics.contract import Estimate, Floats
     from adomnia.statistics.products import Product
 
+_ORIENTS = ("list", "records")
+
 
 @dataclass(frozen=True)
 class AnswerValues:
     """The columns of an answer, the cells of them that are its rows, and all that is said about them."""
 
-    columns: tuple[KeyColumn | ValueColumn, ...]
+    typed_columns: tuple[KeyColumn | ValueColumn, ...]
     rows: NDArray[np.intp]
     confidence: float
     receipt: Receipt | None
@@ -42,14 +44,63 @@ class AnswerValues:
 
     @property
     def cost(self) -> Event | None:
-        """What this answer cost, None if nothing; a replayed one says what was paid the first time."""
+        """What this answer cost, None if nothing; a replayed one says what was paid the first time.
+
+        >>> session.sql("SELECT sex, COUNT(*) AS n FROM people GROUP BY sex", epsilon=0.1).cost is None
+        False
+        """
         return None if self.receipt is None else self.receipt.event
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __getitem__(self, name: str) -> list[Cell]:
-        """One column, as a list; None where nothing was measured that tells more than was known before."""
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns, without those of intervals.
+
+        >>> session.sql("SELECT sex, COUNT(*) AS n FROM people GROUP BY sex", epsilon=0.1).columns
+        ['sex', 'n']
+        """
+        return [column.name for column in self.typed_columns]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many rows and columns there are.
+
+        >>> session.sql("SELECT sex, COUNT(*) AS n FROM people GROUP BY sex", epsilon=0.1).shape
+        (3, 2)
+        """
+        return len(self), len(self.typed_columns)
+
+    def __iter__(self) -> Iterator[dict[str, Cell | None]]:
+        """The rows one by one, as `records` lists them."""
+        return iter(self.records())
+
+    @overload
+    def __getitem__(self, place: str) -> list[Cell]: ...
+
+    @overload
+    def __getitem__(self, place: SupportsIndex) -> dict[str, Cell | None]: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Self: ...
+
+    def __getitem__(self, place: str | SupportsIndex | slice) -> list[Cell] | dict[str, Cell | None] | Self:
+        """A column by its name, as a list; a row by its place, as a dictionary; or an answer with some of the rows."""
+        if isinstance(place, slice):
+            return replace(self, rows=self.rows[place])
+        return self._list_cells(place) if isinstance(place, str) else self.records()[place]
+
+    def head(self, n: int = 5) -> Self:
+        """The first rows as an answer of their own, with the same columns, intervals and receipt.
+
+        >>> len(session.sql("SELECT sex, COUNT(*) AS n FROM people GROUP BY sex", epsilon=0.1).head(2))
+        2
+        """
+        return self[:n]
+
+    def _list_cells(self, name: str) -> list[Cell]:
+        """One column; None where nothing was measured that tells more than was known before."""
         column = self._column(name)
         if isinstance(column, KeyColumn):
             return [column.values[row] for row in self.rows]
@@ -66,6 +117,10 @@ class AnswerValues:
         """Lower and upper ends around each value of a column; `simultaneous`: all of its cells covered at once.
 
         They are numbers, and dates around dates.
+
+        >>> low, high = session.sql("SELECT COUNT(*) AS n FROM people", epsilon=0.1).interval("n", 0.99)[0]
+        >>> low < high
+        True
         """
         column = self._column(name)
         if isinstance(column, KeyColumn):
@@ -79,25 +134,39 @@ class AnswerValues:
         """The answer as one dictionary a row, with `name_lower` and `name_upper` beside each measured value.
 
         Both are None where the interval is unbounded; arrays and tables have infinity there.
+
+        >>> row = session.sql("SELECT sex, COUNT(*) AS n FROM people GROUP BY sex", epsilon=0.1).records()[0]
+        >>> list(row)
+        ['sex', 'n', 'n_lower', 'n_upper']
         """
         table = {name: list(map(_finite, values)) for name, values in self._table().items()}
         return [{name: values[row] for name, values in table.items()} for row in range(len(self))]
 
+    def to_dict(self, orient: str = "list") -> dict[str, list[Cell]] | list[dict[str, Cell | None]]:
+        """The answer as a list for each column, the ends of intervals too; "records" has a dictionary for each row.
+
+        >>> session.sql("SELECT sex, COUNT(*) AS n FROM people GROUP BY sex", epsilon=0.1).to_dict()["sex"]
+        ['F', 'M', 'X']
+        """
+        if orient not in _ORIENTS:
+            raise ValueError(f"Answer to_dict orient must be one of {', '.join(_ORIENTS)}, got {orient!r}.")
+        return self._table() if orient == "list" else self.records()
+
     def _column(self, name: str) -> KeyColumn | ValueColumn:
-        for column in self.columns:
+        for column in self.typed_columns:
             if column.name == name:
                 return column
-        raise KeyError(f"Answer has no column {name}; it has {', '.join(column.name for column in self.columns)}.")
+        raise KeyError(f"Answer has no column {name}; it has {', '.join(self.columns)}.")
 
     def _bounds(self, column: ValueColumn, confidence: float, simultaneous: bool) -> tuple[Floats, Floats]:
         return column.bounds(self.rows, confidence, simultaneous)
 
     def _table(self) -> dict[str, list[Cell]]:
         table: dict[str, list[Cell]] = {}
-        names = name_ends(self.columns)
-        for column in self.columns:
+        names = name_ends(self.typed_columns)
+        for column in self.typed_columns:
             if isinstance(column, KeyColumn):
-                table[column.name] = self[column.name]
+                table[column.name] = self._list_cells(column.name)
                 continue
             found = self.read(column)
             parts = zip((column.name, *names[column.name]), (found.values, found.lower, found.upper), strict=True)

@@ -16,7 +16,7 @@ from adomnia.privacy.filters import Left
 from adomnia.releases.answering import answer_released
 from adomnia.releases.folder import read_folder, save_folder
 from adomnia.releases.model import Release
-from adomnia.session.answer import build_answers
+from adomnia.session.building import build_answers
 from adomnia.sql.reading.parameters import translate_places
 from adomnia.sql.reading.released import parse_released
 from adomnia.work import limit
@@ -42,7 +42,12 @@ class AskableRelease(Release):
         confidence: float = CONFIDENCE,
         parameters: Sequence[object] | Mapping[str, object] | None = None,
     ) -> Answer:
-        """The answer to a question about this release, which stands in FROM as releases.NAME: it costs nothing."""
+        """The answer to a question about this release, which stands in FROM as releases.NAME: it costs nothing.
+
+        >>> made = session.release("towns", "SELECT * FROM marginals((SELECT sex, city FROM people))", epsilon=1)
+        >>> made.sql("SELECT sex, COUNT(*) AS n FROM releases.towns GROUP BY sex").cost is None
+        True
+        """
         question = bind_question(Question(text, parameters=parameters))
         check_confidence(confidence)
         with limit(), translate_places(question.text):
@@ -54,8 +59,21 @@ class AskableRelease(Release):
             return build_answers(Outcome([draft], None, replayed=False, left=_NOTHING))[0]
 
     def save(self, folder: str | Path) -> Path:
-        """Write it as a folder that `adomnia.open_release` opens anywhere; what is there already is left alone."""
+        """Write it as a folder that `adomnia.open_release` opens anywhere; what is there already is left alone.
+
+        >>> from tempfile import TemporaryDirectory
+        >>> made = session.release("towns", "SELECT * FROM marginals((SELECT sex, city FROM people))", epsilon=1)
+        >>> with TemporaryDirectory() as folder:
+        ...     open_release(made.save(f"{folder}/towns")).columns
+        ('sex', 'city')
+        """
         return save_folder(self, folder)
+
+    def _remarks(self) -> list[str]:
+        first = next(iter(self.columns))
+        asked = f"SELECT {first}, COUNT(*) AS n FROM releases.{self.name} GROUP BY {first}"  # noqa: S608 - an example
+        calls = [f'release.sql("{asked}")', "release.quality()", "release.to_pandas()"]
+        return [*super()._remarks(), "To begin with, all of it free:", *(f"  {call}" for call in calls)]
 
     def _find(self, name: str) -> Release:
         if name.lower() == self.name.lower():
@@ -65,7 +83,14 @@ class AskableRelease(Release):
 
 
 def open_release(folder: str | Path) -> AskableRelease:
-    """The release of a folder, wherever it was made; a Refusal that says what is wrong with it."""
+    """The release of a folder, wherever it was made; a Refusal that says what is wrong with it.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> made = session.release("towns", "SELECT * FROM marginals((SELECT sex, city FROM people))", epsilon=1)
+    >>> with TemporaryDirectory() as folder:
+    ...     open_release(made.save(f"{folder}/towns")).columns
+    ('sex', 'city')
+    """
     return make_askable(read_folder(folder))
 
 

@@ -64,12 +64,13 @@ def _list_rows(table: Table, unit: Unit) -> list[tuple[str, ...]]:
     rows = "public" if table.public else kept
     first = [(table.name, rows), *[("", "")] * (len(table.columns) - 1)]
     return [
-        (*told, column.name, str(column.kind), _describe_values(column.kind))
+        (*told, column.name, str(column.kind), describe_values(column.kind))
         for told, column in zip(first, table.columns, strict=False)
     ]
 
 
-def _describe_values(kind: Kind) -> str:  # noqa: PLR0911 - one for each kind
+def describe_values(kind: Kind) -> str:  # noqa: PLR0911 - one for each kind
+    """What values a column can have, in a few words."""
     match kind:
         case Identity(person=True):
             return "the person"

@@ -15,7 +15,7 @@ from adomnia.privacy.filters import Budget
 from adomnia.privacy.kinds import Day, Quantity, Text
 from adomnia.releases.rows import ReleaseRows
 from adomnia.releases.tables import AttributeTable
-from adomnia.session.answer import build_answers
+from adomnia.session.building import build_answers
 from adomnia.session.declared import Declared
 from adomnia.session.ledgers import MEMORY
 from adomnia.session.own_tables import open_tables, refuse_in_python
@@ -211,11 +211,11 @@ def _protect_rows(release: AskableRelease) -> OwnTables:
 
 def _align(private: Answer, released: Answer) -> Iterator[ComparedValue]:
     """Values of the same row and column, by the labels of rows."""
-    keys = [column.name for column in private.columns if isinstance(column, KeyColumn) and not column.fact]
-    keys = [name for name in keys if any(column.name == name for column in released.columns)]
+    keys = [column.name for column in private.typed_columns if isinstance(column, KeyColumn) and not column.fact]
+    keys = [name for name in keys if any(column.name == name for column in released.typed_columns)]
     places = {row: place for place, row in enumerate(_list_rows(released, keys))}
-    known = {column.name: released[column.name] for column in released.columns}
-    for column in private.columns:
+    known = {column.name: released[column.name] for column in released.typed_columns}
+    for column in private.typed_columns:
         if not isinstance(column, ValueColumn) or column.name not in known:
             continue
         ends = private.interval(column.name)

@@ -18,7 +18,7 @@ from adomnia.engines.limits import USUAL
 from adomnia.engines.registry import load_engine
 from adomnia.errors import Refusal, Unavailable
 from adomnia.noise import SystemBits
-from adomnia.options import CONFIDENCE
+from adomnia.options import CONFIDENCE, EXPLAIN
 from adomnia.pricing.questions import Question
 from adomnia.releases.store import FOLDER
 from adomnia.session import mock
@@ -27,6 +27,7 @@ from adomnia.session.askable import AskableRelease, make_askable
 from adomnia.session.ledgers import LEDGER, MEMORY, STATE, open_ledger, place_ledger
 from adomnia.session.previewing import publish_previews
 from adomnia.session.session import LocalSession
+from adomnia.session.signatures import takes_options
 from adomnia.sql.rows.blocks import check_views
 from adomnia.work import limit
 
@@ -48,6 +49,7 @@ __all__ = [
     "MEMORY",
     "STATE",
     "Curator",
+    "MockCurator",
     "facts_in",
     "open_folder",
     "open_ledger",
@@ -58,6 +60,8 @@ __all__ = [
 
 class Curator:
     """A dataset under protection: it holds the data, and analysts hold sessions."""
+
+    made_up = False
 
     def __init__(self, dataset: Dataset) -> None:
         self.dataset = dataset
@@ -102,6 +106,7 @@ class Curator:
             raise Refusal(f"Analyst {analyst}", why, f"ask as one of them, or have the owner add [analysts.{analyst}]")
         return LocalSession(self, analyst)
 
+    @takes_options(EXPLAIN)
     def release(
         self,
         name: str,
@@ -133,8 +138,17 @@ class Curator:
         self.close()
 
 
+class MockCurator(Curator):
+    """A dataset whose rows are made up: it protects nobody."""
+
+    made_up = True
+
+
 def open_folder(folder: str | Path, progress: Progress = silent, limits: Limits = USUAL) -> Curator:
-    """The dataset of a folder with a catalog.toml; index and ledger live beside it."""
+    """The dataset of a folder with a catalog.toml; index and ledger live beside it.
+
+    >>> alice = open_folder("examples/hospital").session("alice")  # doctest: +SKIP
+    """
     place = Path(folder)
     catalog = read_catalog(place)
     check_views(catalog)
@@ -163,7 +177,8 @@ def open_mock(catalog: Catalog, public: Mapping[str, object] | None = None) -> C
     `public` are those that are in memory, and not in files.
     """
     engine = load_engine().load(catalog, {**mock.frames(catalog), **(public or {})})
-    return Curator.open(replace(catalog, vacuous_answers="warn"), engine, open_ledger(catalog, MEMORY), SystemBits())
+    free = replace(catalog, vacuous_answers="warn")
+    return MockCurator.open(free, engine, open_ledger(catalog, MEMORY), SystemBits())
 
 
 def read_catalog(folder: Path) -> Catalog:

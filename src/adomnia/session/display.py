@@ -24,7 +24,7 @@ def format_table(answer: AnswerValues) -> tuple[list[str], list[list[str]]]:
     """Headings and rows as text; each measured value has its interval beside it."""
     headings: list[str] = []
     columns: list[list[str]] = []
-    for column in answer.columns:
+    for column in answer.typed_columns:
         headings.append(column.name)
         if isinstance(column, KeyColumn):
             cells = [show_public(column, value) for value in answer[column.name]]
@@ -63,12 +63,12 @@ def format_footer(answer: AnswerValues) -> list[str]:
 
 
 def _has_intervals(answer: AnswerValues) -> bool:
-    return any(not isinstance(column, KeyColumn) for column in answer.columns)
+    return any(not isinstance(column, KeyColumn) for column in answer.typed_columns)
 
 
 def _missing(answer: AnswerValues) -> Iterator[str]:
     """Why numbers are missing, where any is."""
-    found = [answer.read(column) for column in answer.columns if isinstance(column, ValueColumn)]
+    found = [answer.read(column) for column in answer.typed_columns if isinstance(column, ValueColumn)]
     if any(each.uninformative.any() for each in found):
         yield "Uninformative: too few people for this price; the interval is all that is possible."
     if any((np.isnan(each.values) & ~each.uninformative).any() for each in found):
@@ -83,7 +83,7 @@ def _meaning(answer: AnswerValues) -> list[str]:
 
 
 def _held(answer: AnswerValues) -> str:
-    about = {column.estimate.about for column in answer.columns if isinstance(column, ValueColumn)}
+    about = {column.estimate.about for column in answer.typed_columns if isinstance(column, ValueColumn)}
     return "the population's value" if "population" in about else "the exact answer"
 
 
@@ -95,7 +95,7 @@ def _left(left: Left) -> str:
 
 
 def _rows(answer: AnswerValues) -> str:
-    shortened = any(column.estimate.shortened for column in answer.columns if isinstance(column, ValueColumn))
+    shortened = any(column.estimate.shortened for column in answer.typed_columns if isinstance(column, ValueColumn))
     return f"capped, {'shortened, ' if shortened else ''}clamped and rounded"
 
 

@@ -15,8 +15,11 @@ from adomnia.messages.fixes import guess
 from adomnia.messages.texts import write
 from adomnia.methods.registry import METHODS
 from adomnia.methods.signatures import describe_kind, plain_default
+from adomnia.options import ASK
 from adomnia.pricing.questions import check_names
 from adomnia.session.aggregates import SqlOptions
+from adomnia.session.method_examples import write_example
+from adomnia.session.signatures import list_parameters
 from adomnia.sql.reading.parameters import write_constant
 from adomnia.sql.reading.refusals import shorten
 from adomnia.sql.reading.select_builder import bracket, is_one_name
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 
 _COLUMNS = {"column", "factor", "columns", "factors", "names"}
 _LISTS = {"columns", "factors", "names", "numbers"}
+_PYTHON = {"number": "Number", "integer": "int", "boolean": "bool"}  # what is not written as text
 
 
 class MethodCalls:
@@ -35,9 +39,18 @@ class MethodCalls:
     def _call(self, method: Method, arguments: dict[str, Any], options: SqlOptions) -> Answer:
         raise NotImplementedError
 
+    def _refuse(self, name: str) -> AttributeError:
+        raise NotImplementedError
+
     if TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Callable[..., Answer]: ...
+
+    else:
+
+        def __getattr__(self, name: str) -> object:
+            # What Python looks for by itself must not be looked up in a table that is not whole yet, as in a copy.
+            raise AttributeError(name) if name.startswith("_") else self._refuse(name)
 
 
 def write_call(rows: str, method: Method, arguments: dict[str, Any]) -> str:
@@ -101,7 +114,9 @@ def _define(method: Method) -> Callable[..., Answer]:
 
 def _document(method: Method) -> str:
     lines = (f"{each.name}: {each.meaning} ({describe_kind(each)})" for each in method.parameters)
-    return "\n".join([method.summary, "", *lines, "", f"In SQL: {method.example}"])
+    example = write_example(method)
+    in_python = [] if example is None else [f"In Python: {example}"]
+    return "\n".join([method.summary, "", *lines, "", *in_python, f"In SQL: {method.example}"])
 
 
 def _signature(method: Method) -> Signature:
@@ -112,10 +127,21 @@ def _signature(method: Method) -> Signature:
             each.name,
             Argument.POSITIONAL_OR_KEYWORD if each.required else Argument.KEYWORD_ONLY,
             default=Argument.empty if each.required else plain_default(each),
+            annotation=_annotate(each),
         )
         for each in ordered
     ]
-    return Signature([*given, Argument("options", Argument.VAR_KEYWORD)])
+    named = {each.name for each in method.parameters}
+    options = [each for each in list_parameters(ASK) if each.name not in named]
+    return Signature([*given, *options], return_annotation="Answer")
+
+
+def _annotate(parameter: Parameter) -> str:
+    """The type of an argument in Python."""
+    kind = parameter.kind
+    one = _PYTHON.get(kind.removesuffix("s") if kind in _LISTS else kind, "str")
+    several = f"{one} | Iterable[{one}]" if kind in _LISTS else one
+    return several if parameter.required or parameter.default is not None else f"{several} | None"
 
 
 for _method in METHODS.values():

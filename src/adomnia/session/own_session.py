@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import weakref
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -23,18 +23,15 @@ from adomnia.session.protect import OWNER, protect_tables
 from adomnia.session.session import LocalSession
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     import pyarrow as pa
 
     from adomnia.curator.block_results import Kind
-    from adomnia.pricing.bills import Quote
     from adomnia.privacy.amounts import Number
     from adomnia.session.answer import Answer
-    from adomnia.session.askable import AskableRelease
     from adomnia.session.declared import Bounds, Cap, Choice, Values
-    from adomnia.session.explanation import Explanation
 
 
 _MADE_UP = 100  # rows that a function is tried out on
@@ -48,26 +45,6 @@ class OwnSession(LocalSession):
     ) -> None:
         super().__init__(curator, OWNER)
         self._public, self._opened, self._read = public, opened, read
-
-    def sql(self, text: str, **options: Any) -> Answer:  # noqa: ANN401 - as of any session
-        with refuse_in_python():
-            return super().sql(text, **options)
-
-    def batch(self, questions: Any, **options: Any) -> list[Answer]:  # noqa: ANN401 - as of any session
-        with refuse_in_python():
-            return super().batch(questions, **options)
-
-    def price(self, text: Any, **options: Any) -> Quote:  # noqa: ANN401 - as of any session
-        with refuse_in_python():
-            return super().price(text, **options)
-
-    def explain(self, text: str, **options: Any) -> Explanation:  # noqa: ANN401 - as of any session
-        with refuse_in_python():
-            return super().explain(text, **options)
-
-    def release(self, name: str, text: str, **options: Any) -> AskableRelease:  # noqa: ANN401 - as of any session
-        with refuse_in_python():
-            return super().release(name, text, **options)
 
     def sample_and_aggregate(  # noqa: PLR0913 - what is computed and paid has to be said
         self,
@@ -88,6 +65,12 @@ class OwnSession(LocalSession):
         `bounds`, and what is beyond them as the nearest. It must look at nothing but its rows: a time limit is not a
         sandbox, and a function can read anything that this process can. Every call is paid for; none is replayed. A
         function that makes no number of a few made-up rows is refused before it is paid, unless `allow_uninformative`.
+
+        >>> trips = {"rider": list(range(600)), "fare": [20.0 + k % 5 for k in range(600)]}
+        >>> with protect(trips, unit="rider", rows_per_person=1, epsilon=100) as own:
+        ...     answer = own.sample_and_aggregate(lambda rows: rows.fare.max(), bounds=(0, 99), blocks=20, epsilon=90)
+        >>> answer.columns
+        ['estimate']
         """
         with refuse_in_python():
             grid = choose_grid(bounds, aggregate)
@@ -103,8 +86,21 @@ class OwnSession(LocalSession):
         curator = opened.enter_context(open_mock(catalog, self._public))
         return OwnSession(curator, self._public, opened, lambda: mock.frames(catalog))
 
+    @property
+    def _heading(self) -> str:
+        return "Session with tables of your own."
+
+    @contextmanager
+    def _asking(self) -> Iterator[None]:
+        with refuse_in_python(), super()._asking():
+            yield
+
     def close(self) -> None:
-        """Let go of the tables and of the ledger."""
+        """Let go of the tables and of the ledger.
+
+        >>> own = protect({"rider": [1, 2], "fare": [9.0, 12.5]}, unit="rider", rows_per_person=1, epsilon=1)
+        >>> own.close()
+        """
         self._opened.close()
 
     def __enter__(self) -> Self:
@@ -144,6 +140,11 @@ def protect(  # noqa: PLR0913 - what is declared has to be said
     What does not fit into memory is written to disk, unencrypted, into a new folder that only you can read, and which
     is removed with the session: in the folder `spill`, or in that of the system for temporary files. With
     spill=":memory:" nothing is written, and tables that do not fit are refused.
+
+    >>> trips = {"rider": [1, 1, 2, 3], "fare": [12.5, 8.0, 30.0, 7.5]}
+    >>> own = protect(trips, unit="rider", rows_per_person=2, bounds={"fare": (0, 100)}, epsilon=100)
+    >>> own.sql("SELECT COUNT(*) AS n FROM data", epsilon=90)["n"]
+    [4]
     """
     budget = Budget(epsilon, delta, approximate=delta != 0)
     declared = Declared(unit, budget, rows_per_person, bounds or {}, categories or {}, columns, links or {})

@@ -23,7 +23,7 @@ def as_drawable(answer: AnswerValues) -> Drawable:
     """The columns of an answer as plain data, as its table shows them; facts without an interval stay in the table."""
     headings, rows = display.format_table(answer)
     table = TextTable(tuple(headings), tuple(map(tuple, rows)))
-    columns = [_column(answer, column) for column in answer.columns]
+    columns = [_column(answer, column) for column in answer.typed_columns]
     told = [column for column in columns if not column.silent or not all(column.silent)]
     if not answer.figure and any(column.has_intervals for column in told):
         columns = told  # one that is all uninformative leaves its place to the others

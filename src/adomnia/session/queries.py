@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, Unpack
 
-from adomnia.options import CONFIDENCE
+from adomnia.options import ASK, BATCH, CONFIDENCE
+from adomnia.session.signatures import takes_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 class Queries(Protocol):
     """Questions that are answered, and what may be asked about."""
 
+    @takes_options(ASK)
     def sql(
         self,
         text: str,
@@ -35,9 +37,14 @@ class Queries(Protocol):
         `SHOW METHODS` with the analyses that can be asked: they cost nothing. What would say almost nothing is refused
         before it is paid, as far as that is known, unless `allow_uninformative`. `parameters` are the values of ? or
         :name in the text: each becomes a constant, and none is read as SQL.
+
+        >>> answer = session.sql("SELECT sex, COUNT(*) AS n FROM people GROUP BY sex", epsilon=0.1)
+        >>> answer["sex"]
+        ['F', 'M', 'X']
         """
         ...
 
+    @takes_options(BATCH)
     def batch(
         self,
         questions: Iterable[Question | str],
@@ -50,21 +57,43 @@ class Queries(Protocol):
         """Several questions paid for at once: one reserve, one look at the data; one refusal refuses all.
 
         Each names its price, or one price is split over all that they measure. What is equal is paid once.
+
+        >>> count, mean = session.batch(["SELECT COUNT(*) FROM people", "SELECT AVG(age) FROM people"], epsilon=0.2)
+        >>> count.receipt == mean.receipt
+        True
         """
         ...
 
     def releases(self) -> ReleaseList:
-        """The releases that may be asked: those of everybody, and one's own."""
+        """The releases that may be asked: those of everybody, and one's own.
+
+        >>> made = session.release("towns", "SELECT * FROM marginals((SELECT sex, city FROM people))", epsilon=1)
+        >>> "towns" in [release.name for release in session.releases()]
+        True
+        """
         ...
 
     def open_release(self, name: str) -> AskableRelease:
-        """A release by its name: its table, its columns, its guarantee. `release.save(folder)` takes it elsewhere."""
+        """A release by its name: its table, its columns, its guarantee. `release.save(folder)` takes it elsewhere.
+
+        >>> made = session.release("towns", "SELECT * FROM marginals((SELECT sex, city FROM people))", epsilon=1)
+        >>> session.open_release("towns").columns
+        ('sex', 'city')
+        """
         ...
 
     def catalog(self) -> Catalog:
-        """What may be asked about: all of it is public."""
+        """What may be asked about: all of it is public.
+
+        >>> [table.name for table in session.catalog().tables]
+        ['people', 'visits', 'items', 'cities']
+        """
         ...
 
     def mock(self) -> Queries:
-        """The same session on made-up rows, to try questions out: nothing is spent."""
+        """The same session on made-up rows, to try questions out: nothing is spent.
+
+        >>> session.mock().catalog().name
+        'hospital'
+        """
         ...

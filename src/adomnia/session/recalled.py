@@ -17,7 +17,7 @@ from adomnia.options import CONFIDENCE
 from adomnia.pricing.payment import check_confidence
 from adomnia.pricing.quotes import quote_questions
 from adomnia.pricing.rules import without_effort
-from adomnia.session.answer import build_answers
+from adomnia.session.building import build_answers
 
 if TYPE_CHECKING:
     from adomnia.asking.asker import Asker

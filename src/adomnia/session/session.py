@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, Unpack
 
 from adomnia.asking.asker import Asker
@@ -10,27 +12,30 @@ from adomnia.asking.inquiry import Inquiry, ask
 from adomnia.asking.purchase import buy
 from adomnia.asking.quoting import explain_question, quote
 from adomnia.asking.releasing import buy_release, find_release, list_releases, publish
-from adomnia.errors import Refusal
+from adomnia.errors import AdomniaError, Refusal
 from adomnia.explaining.methods import list_methods
-from adomnia.options import CONFIDENCE
+from adomnia.options import ASK, BATCH, CONFIDENCE, EXPLAIN, PRICE, RELEASE
 from adomnia.pricing.policies import terms
 from adomnia.pricing.questions import Payment, Question, check_names
 from adomnia.releases.page import ReleaseList
 from adomnia.session.accounts import Budgets, Past, list_pasts
-from adomnia.session.answer import Answer, build_answers
 from adomnia.session.askable import AskableRelease, make_askable
+from adomnia.session.building import build_answers
 from adomnia.session.catalog_page import show_catalog
 from adomnia.session.contract import MOST_LISTED, check_page
 from adomnia.session.derived import DerivedSession
 from adomnia.session.explanation import build_explanation
 from adomnia.session.progress import ProgressLine
 from adomnia.session.recalled import Recalled, recall
+from adomnia.session.session_page import SessionPage
+from adomnia.session.signatures import takes_options
 from adomnia.session.table import PrivateTable, open_table
 from adomnia.sql.reading.statements import is_explain, without_explain
 from adomnia.work import limit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from contextlib import AbstractContextManager
 
     from adomnia.asking.asker import Dataset
     from adomnia.catalog.model import Catalog
@@ -38,6 +43,7 @@ if TYPE_CHECKING:
     from adomnia.explaining.methods import MethodList
     from adomnia.ledger.requests import Receipt
     from adomnia.pricing.bills import Quote
+    from adomnia.session.answer import Answer
     from adomnia.session.explanation import Explanation
 
 
@@ -45,6 +51,7 @@ class DatasetHolder(Protocol):
     """Who gives sessions with a dataset, and with made-up rows in its place."""
 
     dataset: Dataset
+    made_up: bool  # whether its rows are
 
     def session(self, analyst: str) -> LocalSession:
         """A session of an analyst."""
@@ -62,9 +69,7 @@ class LocalSession(DerivedSession):
         self._curator, self.analyst = curator, analyst
         self.from_release = False
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.analyst} asks {self._dataset.catalog.name})"
-
+    @takes_options(ASK)
     def sql(
         self,
         text: str,
@@ -89,9 +94,10 @@ class LocalSession(DerivedSession):
             from_release=self.from_release,
             watch=ProgressLine,
         )
-        with limit():
+        with self._asking():
             return build_answers(ask(inquiry))[0]
 
+    @takes_options(BATCH)
     def batch(
         self,
         questions: Iterable[Question | str],
@@ -102,12 +108,13 @@ class LocalSession(DerivedSession):
         **payment: Unpack[Payment],
     ) -> list[Answer]:
         check_names(payment)
-        with limit():
+        with self._asking():
             batch = self._asker.build_batch(questions, confidence, payment)
             refuse_from_release(batch.questions, payment)
             plans = batch.plans(self._dataset.catalog)
             return build_answers(buy(self._asker, batch, plans, request_id, allow_uninformative=allow_uninformative))
 
+    @takes_options(PRICE)
     def price(
         self,
         text: str | Iterable[Question | str],
@@ -117,14 +124,16 @@ class LocalSession(DerivedSession):
         **payment: Unpack[Payment],
     ) -> Quote:
         check_names(payment)
-        with limit():
+        with self._asking():
             return quote(self._asker, text, confidence, simultaneous, payment)
 
+    @takes_options(EXPLAIN)
     def explain(self, text: str, *, confidence: float = CONFIDENCE, **payment: Unpack[Payment]) -> Explanation:
-        with limit():
+        with self._asking():
             question = bind_question(Question(without_explain(text), **payment))
             return build_explanation(explain_question(self._asker, question, confidence), confidence, self._asker.left)
 
+    @takes_options(RELEASE)
     def release(
         self,
         name: str,
@@ -135,7 +144,7 @@ class LocalSession(DerivedSession):
         progress: Progress | None = None,
         **payment: Unpack[Payment],
     ) -> AskableRelease:
-        with limit(), ProgressLine() as line:
+        with self._asking(), ProgressLine() as line:
             tell = line if progress is None else progress
             batch = self._asker.build_batch((Question(text, **payment),), confidence)
             if private:
@@ -184,14 +193,27 @@ class LocalSession(DerivedSession):
     def take(self, receipt: Receipt, request_id: str | None = None) -> list[Answer]:
         """The very answers that another analyst paid for, at the expense of one's own budget alone, or a Refusal."""
         batch = Batch.from_text(receipt.asked)
-        with limit():
+        with self._asking():
             plans = batch.plans(self._dataset.catalog)
             bought = buy(self._asker, batch, plans, request_id, allow_uninformative=True, source=receipt.key)
             return build_answers(bought)
 
     def mock(self) -> LocalSession:
-        """The same session on made-up rows, to try questions out: nothing is read and nothing is spent."""
         return self._curator.mock().session(self.analyst)
+
+    def _page(self) -> SessionPage:
+        page = SessionPage(self._heading, self._dataset.catalog, None, made_up=self._curator.made_up)
+        with suppress(AdomniaError):  # of a ledger that cannot be read
+            return replace(page, budgets=self.budget(), releases=tuple(each.name for each in self.releases()))
+        return page
+
+    @property
+    def _heading(self) -> str:
+        return f"Session of {self.analyst} with {self._dataset.catalog.name}."
+
+    def _asking(self) -> AbstractContextManager[None]:
+        """What is around every question: what is computed for it is counted."""
+        return limit()
 
     @property
     def _dataset(self) -> Dataset:

@@ -26,6 +26,7 @@ from adomnia.sql.around import find_layers, is_aggregated, plan_around
 from adomnia.sql.methods.calls import plan_method
 from adomnia.sql.reading.parse import parse, refuse_distinct
 from adomnia.sql.reading.refusals import refusal
+from adomnia.sql.reading.spellings import fill_in_today
 from adomnia.sql.rows.blocks import BlockReader
 from adomnia.sql.rows.correlation import Block
 from adomnia.sql.rows.derived import refuse_slow
@@ -98,6 +99,7 @@ def plan_question(  # noqa: PLR0913 - all that a plan depends on
     are measured together with their values, unless there is to be no `interval`. With the `inference` "population",
     intervals are about the population that the people are a sample of.
     """
+    fill_in_today(select, catalog.today)
     call = find_call(select)
     if call is not None:
         if inference == "population":
@@ -164,7 +166,9 @@ def _draft_block(select: exp.Select, catalog: Catalog, asked: _Asked) -> _Draft 
     plan = Plan(
         block.relation, keys, outputs, order, read_limit(select), read_offset(select), chosen, sets=written.sets
     )
-    return _Draft(plan.with_keys_everywhere(lambda key: leave_values(key, block.relation)), block.weight)
+    if any(leave_values(key, block.relation) != key for key in plan.keys):
+        plan = plan.with_keys_everywhere(lambda key: leave_values(key, block.relation))
+    return _Draft(plan, block.weight)
 
 
 def _read_keys(select: exp.Select, block: Block, catalog: Catalog, asked: _Asked) -> WrittenKeys:

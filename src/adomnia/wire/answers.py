@@ -15,6 +15,7 @@ from adomnia.messages.texts import show_all
 from adomnia.plans.columns import Cap, Cell, KeyColumn, LeftOut, MeasuredCells, ValueColumn, read_dates
 from adomnia.privacy.wall_time import FIRST
 from adomnia.session.answer import Answer
+from adomnia.session.models import ModelAnswer, choose_class
 from adomnia.statistics.contract import About, Bounds, Estimate, Floats
 from adomnia.wire.amounts import JSON_SAFE
 from adomnia.wire.models import CostReply, LeftReply, Reply, Rows, TextReply, notes_of, require, texts_record
@@ -163,6 +164,11 @@ class ReceivedAnswer(Answer):
         return lower[self.rows], upper[self.rows]
 
 
+@dataclass(frozen=True, repr=False)
+class ReceivedModel(ModelAnswer, ReceivedAnswer):
+    """The answer of a model, from a server."""
+
+
 class ColumnNumbers:
     """Numbers of a column, listed for JSON a part at a time: as a list, each takes four times as much memory.
 
@@ -199,7 +205,7 @@ def answer_record(answer: Answer, *, simultaneous: bool = False) -> dict[str, An
 
 def column_records(answer: Answer, *, simultaneous: bool = False) -> Iterator[dict[str, Any]]:
     """The columns of an answer, one at a time: the intervals of one are computed when it is asked for."""
-    for column in answer.columns:
+    for column in answer.typed_columns:
         yield _key(column, answer) if isinstance(column, KeyColumn) else _values(column, answer, simultaneous)
 
 
@@ -225,8 +231,10 @@ def answer_facts(answer: Answer, *, simultaneous: bool = False) -> dict[str, Any
 def answer_of(told: AnswerReply, intervals: Intervals) -> Answer:
     """The answer that was told of; for other intervals than it holds, `intervals` is asked."""
     _check_lengths(told)
-    return ReceivedAnswer(
-        columns=tuple(_column(each, told.confidence, intervals) for each in told.columns),
+    columns = tuple(_column(each, told.confidence, intervals) for each in told.columns)
+    kind = ReceivedModel if choose_class(columns, told.model) is ModelAnswer else ReceivedAnswer
+    return kind(
+        typed_columns=columns,
         rows=np.arange(told.rows, dtype=np.intp),
         confidence=told.confidence,
         receipt=None if told.receipt is None else told.receipt.receipt(require(told.cost)),

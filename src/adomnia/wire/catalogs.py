@@ -128,6 +128,7 @@ class CatalogReply(Reply):
     views: list[ViewReply]
     minimum_frequency: int
     vacuous_answers: str = Field("warn", description="refuse: what would say almost nothing is not sold unasked.")
+    today: date | None = Field(None, description="What CURRENT_DATE means in a question.")
 
 
 def catalog_of(told: CatalogReply) -> Catalog:
@@ -143,6 +144,7 @@ def catalog_of(told: CatalogReply) -> Catalog:
         views=tuple(View(**dict(view)) for view in told.views),
         minimum_frequency=told.minimum_frequency,
         vacuous_answers=told.vacuous_answers,
+        today=told.today,
     )
 
 

@@ -87,6 +87,7 @@ def told(folder, *changes, before=()):
         (('name = "hospital"', 'name = "clinic"'), "name", "The dataset is called clinic", "stop"),
         (('"warn"', '"refuse"'), "vacuous_answers", "refused, unless", "info"),
         (('"warn"', '"warn"\nminimum_frequency = 5'), "minimum_frequency", "at least 5 people", "info"),
+        (('"warn"', '"warn"\ntoday = 2024-12-31'), "today", "CURRENT_DATE means 2024-12-31", "price"),
         (
             ('name = { type = "text" }', 'name = { type = "text", column = "full" }'),
             "people",

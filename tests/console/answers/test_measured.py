@@ -15,7 +15,7 @@ def test_a_constant_of_a_model_does_not_stretch_the_axis_of_the_others():
     assert read.coefficients
     assert read.scale.upper < 10
     alone = make_answer(key("term", "(Intercept)"), measured("estimate", (47, 48, 49)), figure=TERMS)
-    assert read_measured(alone, alone.columns[1]).scale is not None
+    assert read_measured(alone, alone.typed_columns[1]).scale is not None
 
 
 def test_rows_about_columns_of_their_own_share_no_axis():

@@ -83,7 +83,7 @@ def test_more_rows_are_a_link_away():
 
 def test_only_declared_groups_are_said_to_come_back_empty_or_not():
     assert build_answer_view(ROWS, "").all_groups
-    assert not build_answer_view(make_answer(*ROWS.columns, figure={"kind": "bars"}), "").all_groups
+    assert not build_answer_view(make_answer(*ROWS.typed_columns, figure={"kind": "bars"}), "").all_groups
     assert not build_answer_view(make_answer(measured("n", (1, 2, 3))), "").all_groups
 
 

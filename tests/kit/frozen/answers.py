@@ -100,7 +100,7 @@ def answer_corpus() -> Iterator[tuple[str, str]]:
 
 
 def _write_answer(answer: Answer) -> Iterator[str]:
-    yield from write_table({column.name: _write_column(answer, column) for column in answer.columns})
+    yield from write_table({column.name: _write_column(answer, column) for column in answer.typed_columns})
     yield from (f"cap: {cap}" for cap in answer.caps)
     yield from (f"note: {note}" for note in answer.notes)
 

@@ -51,7 +51,7 @@ SENTENCES = {
     ),
     "SELECT COUNT(*) FROM people p JOIN visits v ON p.age = v.cost": (
         "This join with v pairs rows of different people, so that one person touches everybody's rows. Fix: equate "
-        "the ids of the person, or of a declared link, in ON: a.person_id = v.person_id. (line 1, column 36)"
+        "the ids of the person, or of a declared link, in ON: p.person_id = v.person_id. (line 1, column 36)"
     ),
     "SELECT COUNT(*) FROM people p JOIN people q ON p.city = q.city": (
         "q joined with itself pairs people with each other, so that one person touches everybody's rows. Fix: name "
@@ -68,7 +68,7 @@ SENTENCES = {
     ),
     "SELECT COUNT(*) FROM people p WHERE EXISTS (SELECT 1 FROM visits v WHERE v.cost > 3)": (
         "This subquery lets one person's rows decide about everybody's. Fix: relate it to the person: "
-        "WHERE inner.person_id = outer.person_id. (line 1, column 52)"
+        "WHERE v.person_id = p.person_id. (line 1, column 52)"
     ),
     "SELECT COUNT(*) FROM (SELECT * FROM people LIMIT 10) t": (
         "LIMIT inside a question keeps rows by their order, which depends on everybody's rows. Fix: use LIMIT outside "

@@ -65,6 +65,10 @@ def _tell_dataset(before: Catalog, after: Catalog) -> Iterator[Consequence]:
         what = "refused, unless asked anyway" if after.vacuous_answers == "refuse" else "sold, with a note"
         yield Consequence("vacuous_answers", f"Questions whose answer would say almost nothing are {what}.")
 
+    if before.today != after.today:
+        means = "has no meaning" if after.today is None else f"means {after.today}"
+        yield Consequence("today", f"CURRENT_DATE {means}: questions with it are measured and paid for again.", "price")
+
 
 def _tell_version(before: Catalog, after: Catalog) -> Iterator[Consequence]:
     if before.version == after.version:

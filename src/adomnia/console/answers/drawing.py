@@ -54,7 +54,7 @@ def describe_chart(answer: Answer) -> Chart:
     try:
         _check_rows(answer)
         title = build_spec(as_drawable(answer))["title"]
-        measured = [answer.read(each) for each in answer.columns if isinstance(each, ValueColumn)]
+        measured = [answer.read(each) for each in answer.typed_columns if isinstance(each, ValueColumn)]
         if measured and all(each.uninformative.all() for each in measured):
             return Chart(problem="Every row is uninformative: there is nothing to draw.")
     except Refusal as refusal:

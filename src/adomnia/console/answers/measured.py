@@ -56,7 +56,7 @@ def _share_a_unit(answer: Answer) -> bool:
 
 def _find_intercepts(answer: Answer) -> NDArray[np.bool_]:
     """The rows of constants of models, which have another scale than the others; none, if there is nothing else."""
-    terms = next((column for column in answer.columns if column.name == answer.figure.get("x")), None)
+    terms = next((column for column in answer.typed_columns if column.name == answer.figure.get("x")), None)
     if not isinstance(terms, KeyColumn):
         return np.zeros(len(answer), dtype=bool)
     found = np.array([is_intercept(terms.values[row]) for row in answer.rows], dtype=bool)

@@ -52,7 +52,7 @@ def find_held(answer: Answer) -> str:
 
 
 def _find_abouts(answer: Answer) -> set[str | None]:
-    return {column.estimate.about for column in answer.columns if isinstance(column, ValueColumn)}
+    return {column.estimate.about for column in answer.typed_columns if isinstance(column, ValueColumn)}
 
 
 def _tell_missing(table: AnswerTable) -> Iterator[Caveat]:
@@ -79,7 +79,7 @@ def _name(table: AnswerTable) -> str:
 
 def _tell_intervals(answer: Answer) -> Iterator[Caveat]:
     """What intervals hold; a method says that itself, among its notes."""
-    if answer.figure or not any(hasattr(column, "estimate") for column in answer.columns):
+    if answer.figure or not any(hasattr(column, "estimate") for column in answer.typed_columns):
         return
     these = "rows" if hides_rows(answer.notes) else "people"
     if "population" in _find_abouts(answer):

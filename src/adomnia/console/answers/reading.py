@@ -84,9 +84,9 @@ def hold_together(answer: Answer) -> Answer:
     """The answer with intervals that hold all cells of a column at once, in the place of one at a time."""
     columns = tuple(
         replace(column, estimate=_together(column.estimate)) if isinstance(column, ValueColumn) else column
-        for column in answer.columns
+        for column in answer.typed_columns
     )
-    return replace(answer, columns=columns)
+    return replace(answer, typed_columns=columns)
 
 
 def _together(estimate: Estimate) -> Estimate:

@@ -146,14 +146,14 @@ def build_table(answer: Answer, start: int = 1) -> AnswerTable:
     """A page of rows, from one of them on; the scales are those of all rows."""
     first = start if start <= len(answer) else 1
     places = range(first - 1, min(first - 1 + ROWS_A_PAGE, len(answer)))
-    read = [read_measured(answer, each) if isinstance(each, ValueColumn) else each for each in answer.columns]
+    read = [read_measured(answer, each) if isinstance(each, ValueColumn) else each for each in answer.typed_columns]
     columns = [
         [Cell(show_public(each, each.values[answer.rows[place]])) for place in places]
         if isinstance(each, KeyColumn)
         else list(draw_cells(each, places))
         for each in read
     ]
-    heads = tuple(_head(told.name, each) for told, each in zip(answer.columns, read, strict=True))
+    heads = tuple(_head(told.name, each) for told, each in zip(answer.typed_columns, read, strict=True))
     measured = [each for each in read if isinstance(each, MeasuredColumn)]
     mute = [each.shown.uninformative for each in measured]
     uninformative = np.flatnonzero(np.any(mute, axis=0)) if mute else ()
@@ -171,7 +171,7 @@ def _head(name: str, column: KeyColumn | MeasuredColumn) -> ColumnHead:
 
 def _name_rows(answer: Answer, places: Iterable[int]) -> tuple[str, ...]:
     """Rows by their keys; of an answer without keys, nothing."""
-    keys = [column for column in answer.columns if isinstance(column, KeyColumn) and not column.fact]
+    keys = [column for column in answer.typed_columns if isinstance(column, KeyColumn) and not column.fact]
     return (
         tuple(" · ".join(name_key(key.values[answer.rows[place]]) for key in keys) for place in places) if keys else ()
     )

@@ -187,19 +187,19 @@ def _choose_tag(answer: Answer, made_up: bool, reading: AnswerReading) -> Tag:
 
 
 def _describe_intervals(answer: Answer, reading: AnswerReading) -> Intervals:
-    cells = max((column.estimate.values.size for column in answer.columns if hasattr(column, "estimate")), default=0)
+    sizes = (column.estimate.values.size for column in answer.typed_columns if hasattr(column, "estimate"))
     return Intervals(
         percent=f"{100 * answer.confidence:.6g}%",
         sure=show_sure(answer.confidence),
         holds=find_held(answer),
         simultaneous=reading.simultaneous,
-        cells=cells,
+        cells=max(sizes, default=0),
     )
 
 
 def _returns_all_groups(answer: Answer) -> bool:
     """Whether every group came back that was declared: not where keys were found, rows chosen, or a method asked."""
-    cells = {column.estimate.values.size for column in answer.columns if hasattr(column, "estimate")}
+    cells = {column.estimate.values.size for column in answer.typed_columns if hasattr(column, "estimate")}
     paid = answer.receipt is not None and not show_cost(answer.receipt.event).delta
     return paid and not answer.figure and len(answer) > 1 and cells == {len(answer)}
 

@@ -193,7 +193,7 @@ class ReleaseCount:
         """The answer as it is drawn: bars of one column, a grid of two."""
         if self.answer is None:
             return None
-        counted = self.answer.columns[-1].name
+        counted = self.answer.columns[-1]
         if len(self.keys) == 1:
             return replace(self.answer, figure={"kind": "bars", "x": self.keys[0], "y": counted})
         return replace(self.answer, figure={"kind": "heat", "x": self.keys[1], "y": self.keys[0], "value": counted})

@@ -19,7 +19,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from adomnia.errors import Refusal
 from adomnia.messages.texts import write
 from adomnia.sql.reading.refusals import OTHER_ROWS, ROW_OF_EACH, WRITTEN, Position, refusal, shorten
-from adomnia.sql.reading.spellings import spell_out_filters, spell_out_quantiles
+from adomnia.sql.reading.spellings import spell_out_filters, spell_out_quantiles, spell_out_units
 from adomnia.sql.values.functions import NAMES
 from adomnia.work import spend
 
@@ -119,6 +119,7 @@ def parse_statement(text: str) -> exp.Expr:
     tree = _build_tree(text, tokens)
     spell_out_quantiles(tree)
     spell_out_filters(tree)
+    spell_out_units(tree)
     _check_depth(tree)
     return tree
 
@@ -181,8 +182,20 @@ def _prepare_tokens(tokens: list[Token]) -> list[Token]:
     if not tokens:
         fix = "ask something like SELECT COUNT(*) FROM people"
         raise Refusal("The question", "is empty", fix, (1, 1), code="empty")
-    written = list(_comma_substrings(tokens))
+    written = list(_comma_substrings(_move_top(tokens)))
     return [_hide_from_parser(*pair) for pair in zip(written, [*written[1:], None], strict=True)]
+
+
+def _move_top(tokens: list[Token]) -> list[Token]:
+    """Read SELECT TOP 3 ... as SELECT ... LIMIT 3."""
+    words = [token.text.upper() for token in tokens[:4]]
+    number = tokens[2] if len(tokens) > 3 and words[:2] == ["SELECT", "TOP"] else None
+    if number is None or number.token_type is not TokenType.NUMBER or words[3] in ("PERCENT", "WITH"):
+        return tokens
+    if any(token.token_type in _COUNTED for token in tokens):
+        return tokens
+    where = (number.line, number.col, number.start, number.end, number.comments)
+    return [tokens[0], *tokens[3:], Token(TokenType.LIMIT, "LIMIT", *where), number]
 
 
 def _comma_substrings(tokens: list[Token]) -> Iterator[Token]:
@@ -230,6 +243,7 @@ def _hide_from_parser(token: Token, after: Token | None) -> Token:
 
 
 def _check_tokens(tokens: Sequence[Token]) -> None:
+    _check_top(tokens)
     for token in tokens:
         if token.token_type is TokenType.SEMICOLON:
             raise _refusal_at(
@@ -255,6 +269,18 @@ def _check_tokens(tokens: Sequence[Token]) -> None:
             brackets.pop()
         if len(brackets) > MOST_BRACKETS or sum(brackets) > _MOST_TYPED_BRACKETS or joins > _MOST_JOINS:
             raise _refusal_at(token, "too_complex", "The question", "is nested too deeply", "take it apart")
+
+
+def _check_top(tokens: Sequence[Token]) -> None:
+    """Refuse SELECT TOP that is not LIMIT at the end of all: a share of rows, or rows of a SELECT inside."""
+    for before, token, after in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        begins = before.token_type in (TokenType.SELECT, TokenType.DISTINCT)
+        if begins and token.text.upper() == "TOP" and after.token_type is TokenType.NUMBER:
+            why, fix = (
+                "keeps a share of rows, or rows of a SELECT inside",
+                "write LIMIT with a number, at the end of all",
+            )
+            raise _refusal_at(token, "syntax_not_allowed", f"TOP {after.text}", why, fix)
 
 
 def _check_spelling(before: Token | None, token: Token) -> None:

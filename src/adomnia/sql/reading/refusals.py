@@ -22,7 +22,7 @@ _LONGEST_NAME = 63
 _LISTED = 12
 
 OTHER_ROWS = "looks at other rows than its own"
-ROW_OF_EACH = "for one row of each person: SELECT person_id, FIRST(x ORDER BY day) AS x FROM ... GROUP BY person_id"
+ROW_OF_EACH = "for one row of each person: SELECT id, FIRST(x ORDER BY y) AS x FROM t GROUP BY id, by the person's id"
 _SUBQUERY = ("stands where no subquery is answered", "put it into FROM, or into WHERE about the person")
 _CLOCK = ("gives another value each time", "write the date as a constant")
 _CHANCE = ("gives another value each time", "leave it out")
@@ -36,7 +36,7 @@ _NODES: tuple[tuple[type[exp.Expr], str, str, str], ...] = (
         "is a parameter without a value",
         Message("pass it: ", Option("parameters", "{...}"), " beside the text"),
     ),
-    (exp.Window, "window_function", OTHER_ROWS, f"leave it out; {ROW_OF_EACH}"),
+    (exp.Window, "window_function", OTHER_ROWS, f"ask another question; {ROW_OF_EACH}"),
     (exp.Exists, "private_subquery", *_SUBQUERY),
     (exp.Query, "private_subquery", *_SUBQUERY),
     (exp.Rand, "nondeterministic_function", *_CHANCE),
@@ -61,9 +61,35 @@ _NODES: tuple[tuple[type[exp.Expr], str, str, str], ...] = (
 # Functions that the parser has no class for.
 _VOLATILE = ("NOW", "RANDOM", "UUID", "GEN_RANDOM_UUID", "SETSEED", "TODAY", "NEXTVAL", "CURRVAL")
 _UNKNOWN_AGGREGATES = ("PRODUCT", "ENTROPY", "MAD", "HISTOGRAM", "FAVG", "FSUM", "KAHAN_SUM", "BITSTRING_AGG")
+_LINE = "fit the line, with standard errors: SELECT * FROM lm((SELECT y, x FROM ...), formula => 'y ~ x')"
+_OUR_WORDS = {
+    "LEN": "write LENGTH(a), which counts spaces at the end too",
+    "CHARINDEX": "write STRPOS(a, 'b'), with the text first; upper and lower case differ",
+    "LOCATE": "write STRPOS(a, 'b'), with the text first",
+    "AGE": "write EXTRACT(YEAR FROM AGE(b, a)) for whole years, or DATE_DIFF('day', a, b) for days",
+    "ADD_MONTHS": "write a + INTERVAL 3 MONTH; the last of a month then stays the same day where it can",
+    "MONTHS_BETWEEN": "write DATE_DIFF('month', a, b), which counts how often a month began",
+    "DATENAME": "write MONTHNAME(a) or DAYNAME(a)",
+    "CONVERT": "write CAST(a AS DATE)",
+    "TO_DATE": "write CAST(a AS DATE), of a text like 2024-01-31",
+    "STR_TO_DATE": "write CAST(a AS DATE), of a text like 2024-01-31",
+    "REGEXP_SUBSTR": "write REGEXP_MATCHES(a, 'pattern'), which says whether it is there",
+    "SPLIT_PART": "write LEFT(a, 3), SUBSTRING(a, 2, 3) or STRPOS(a, '-')",
+}
+_OUR_AGGREGATES = {
+    "MODE": "count each value, the most frequent first: SELECT a, COUNT(*) AS n FROM ... GROUP BY a ORDER BY n DESC",
+    "APPROX_COUNT_DISTINCT": "write COUNT(DISTINCT a)",
+    "APPROX_DISTINCT": "write COUNT(DISTINCT a)",
+    "REGR_SLOPE": _LINE,
+    "REGR_INTERCEPT": _LINE,
+    "REGR_R2": "write POWER(CORR(y, x), 2), or " + _LINE,
+    "REGR_COUNT": "count rows that have both: COUNT(*) FILTER (WHERE y IS NOT NULL AND x IS NOT NULL)",
+}
 _UNNAMED: dict[str, tuple[str, str, str]] = {
     **dict.fromkeys(_VOLATILE, ("nondeterministic_function", *_CHANCE)),
     **dict.fromkeys(_UNKNOWN_AGGREGATES, ("aggregate_not_allowed", "cannot be answered", f"use {_AGGREGATES}")),
+    **{name: ("function_not_allowed", "is a word of another database", fix) for name, fix in _OUR_WORDS.items()},
+    **{name: ("aggregate_not_allowed", "is not an aggregate here", fix) for name, fix in _OUR_AGGREGATES.items()},
     "BLOCK": (
         "blocks",
         "is answered only in the GROUP BY of a SELECT inside, which makes one row of each block of people",
@@ -91,11 +117,12 @@ def refusal_of_node(node: exp.Expr) -> Refusal:
     """The refusal of a node that cannot be answered, by the type of the node."""
     if isinstance(node, exp.IgnoreNulls | exp.RespectNulls):
         return refusal_of_node(node.this)
+    name = _name_of(node) if isinstance(node, exp.Func) else ""
     if isinstance(node, exp.Anonymous):
         name = str(node.this).upper()
-        if name in _UNNAMED:
-            code, why, fix = _UNNAMED[name]
-            return refusal(code, node, why, fix, name)
+    if name in _UNNAMED:
+        code, why, fix = _UNNAMED[name]
+        return refusal(code, node, why, fix, name)
     if isinstance(node, exp.Query) and isinstance(node.parent, exp.Binary) and not node.find(exp.AggFunc):
         why = "may have more than one row, and whether it has depends on the data"
         return refusal("private_scalar_subquery", node, why, _SUBQUERY[1], "A subquery as a value")

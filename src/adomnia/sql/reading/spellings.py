@@ -1,9 +1,15 @@
-"""Rewrites FILTER, COUNTIF, VAR and quantiles to one spelling: two spellings of one question must have one plan."""
+"""Rewrites FILTER, COUNTIF, VAR, quantiles, units and CURRENT_DATE to one spelling.
+
+Two spellings of one question must have one plan, and it must mean the same whenever it is asked.
+"""
 
 from contextlib import suppress
+from datetime import date
 from decimal import Decimal
 
 from sqlglot import exp
+
+from adomnia.sql.reading.refusals import refusal
 
 _SPELLINGS = (exp.PercentileCont, exp.PercentileDisc, exp.ApproxQuantile)
 _NAMES = ("PERCENTILE", "APPROX_PERCENTILE")
@@ -75,6 +81,43 @@ def spell_out_filters(tree: exp.Expr) -> None:
             node.replace(counted)
 
 
+_UNITS = ("year", "quarter", "month", "week", "day", "doy", "dow", "isodow", "hour", "minute", "second", "epoch")
+_BY_UNIT = (
+    "DATENAME",
+    "DATEADD",
+    "DATE_DIFF",
+    "DATEDIFF",
+    "DATEPART",
+    "DATE_PART",
+    "DATE_TRUNC",
+    "TIMESTAMPDIFF",
+    "TIMESTAMPADD",
+)
+
+
+def spell_out_units(tree: exp.Expr) -> None:
+    """Read the first word of DATEDIFF(day, a, b), DATEADD(day, 3, a) and DATEPART(day, a) as a unit, not as a column.
+
+    Also FETCH FIRST 3 ROWS ONLY as LIMIT 3.
+    """
+    for node in tree.find_all(exp.Anonymous):
+        first = node.expressions[0] if len(node.expressions) > 1 else None
+        unit = first.name.lower() if isinstance(first, exp.Column) and not first.table else ""
+        # DATEDIFF(day, a) of two arguments is the difference of two dates, of which one may be called day.
+        alone = str(node.this).upper() != "DATEDIFF" or len(node.expressions) > 2
+        if unit in _UNITS and alone and str(node.this).upper() in _BY_UNIT:
+            node.expressions[0].replace(exp.Literal.string(unit))
+    for fetch in list(tree.find_all(exp.Fetch)):
+        if isinstance(fetch.args.get("count"), exp.Literal) and not _has_options(fetch):
+            fetch.replace(exp.Limit(expression=fetch.args["count"]))
+
+
+def _has_options(fetch: exp.Fetch) -> bool:
+    """Whether it asks for a share of rows, or for those that are as good as the last."""
+    options = fetch.args.get("limit_options")
+    return options is not None and any(options.args.get(each) for each in ("percent", "with_ties"))
+
+
 def _case(condition: exp.Expr, value: exp.Expr) -> exp.Case:
     outcome = exp.Literal.number(1) if isinstance(value, exp.Star) else value
     return exp.Case(ifs=[exp.If(this=condition, true=outcome)])
@@ -88,3 +131,26 @@ def _is_plain(value: exp.Expr | None) -> bool:
     if isinstance(value, exp.Star):
         return not any(value.args.values())
     return value is not None and not isinstance(value, exp.Distinct | exp.Order)
+
+
+_WITH_TIME = (exp.CurrentDatetime, exp.CurrentTimestamp, exp.CurrentTime)
+_NOW = ("NOW", "GETDATE", "SYSDATE", "SYSDATETIME")
+_TODAY = ("TODAY", "CURDATE")
+
+
+def fill_in_today(tree: exp.Expr, today: date | None) -> None:
+    """Write the declared date in the place of CURRENT_DATE; a Refusal where none is declared, or a time is asked."""
+    for node in list(tree.find_all(exp.CurrentDate, exp.Anonymous, *_WITH_TIME)):
+        called = str(node.this).upper() if isinstance(node, exp.Anonymous) and not node.expressions else ""
+        name = called or str(node.sql_name()).upper()
+        if isinstance(node, _WITH_TIME) or called in _NOW:
+            why, fix = "changes from second to second", "write CURRENT_DATE, or the time as a constant"
+            raise refusal("nondeterministic_function", node, why, fix, name)
+        if not isinstance(node, exp.CurrentDate) and called not in _TODAY:
+            continue
+        if today is None:
+            fix = "write the date as a constant, or ask the owner for today = 2024-12-31 in [dataset]"
+            raise refusal("nondeterministic_function", node, "has no value in this catalog", fix, "CURRENT_DATE")
+        constant = exp.Cast(this=exp.Literal.string(today.isoformat()), to=exp.DataType.build("DATE"))
+        constant.meta.update(node.meta)
+        node.replace(constant)

@@ -16,11 +16,13 @@ from adomnia.messages.references import Setting
 from adomnia.messages.texts import Fix, Message, write
 from adomnia.methods.registry import find_method
 from adomnia.privacy import relations
-from adomnia.sql.reading.parse import check_clauses, parse_statement
+from adomnia.sql.reading.parse import check_clauses, parse_statement, write_sql
 from adomnia.sql.reading.refusals import refusal, refusal_of_name, refusal_of_node
+from adomnia.sql.reading.spellings import fill_in_today
 from adomnia.sql.reading.statements import SCHEMA
 from adomnia.sql.rows.correlation import Block, OuterConditions, is_around, split_correlation
 from adomnia.sql.rows.derived import Derived, Side, filter_rows, free_label, is_person, label_of, make_side, unite
+from adomnia.sql.rows.ids import equate_ids
 from adomnia.sql.rows.joins import JoinClause, join_sides, scope_over
 from adomnia.sql.rows.lookups import DECIDES, Lookups
 from adomnia.sql.rows.selection import select_rows
@@ -130,7 +132,9 @@ def _refusal_without_table(select: exp.Select) -> Refusal:
 
 MOST_TABLES = 32
 
-_ON_PERSON = "relate it to the person: WHERE inner.person_id = outer.person_id"
+_ASK_FIRST = (
+    "ask what stands inside by itself, and write its number here; for each person's own rows, another question: "
+)
 
 
 @dataclass(frozen=True)
@@ -227,18 +231,36 @@ class BlockReader:
                 if view.name in self.views:
                     raise refusal("recursion", node, "is made of itself", "let the view begin with a table")
                 inside = BlockReader(self.catalog, views=self.views | {view.name}, exact=self.exact)
-                return inside.read_rows(parse_statement(view.sql))
+                query = parse_statement(view.sql)
+                fill_in_today(query, self.catalog.today)
+                return inside.read_rows(query)
         return None
 
     def _read_union(self, query: exp.SetOperation) -> Derived:
         inside = self._read_with(query)
         if type(query) is not exp.Union or query.args.get("distinct"):
-            why, fix = "compares the rows of different people", "use UNION ALL, which keeps every row"
+            why, fix = "compares the rows of different people", inside._suggest_lookup(query)
             raise refusal("set_operation", query, why, fix, "This set operation")
         check_parts(query, "this", "expression", "distinct", "with_")
         flat = [each for part in (query.this, query.expression) for each in _union_parts(part)]
         _refuse_many(len(flat), query, "parts of UNION ALL")
         return inside._check_size(unite(query, [inside.read_rows(part) for part in flat]), query)
+
+    def _suggest_lookup(self, query: exp.SetOperation) -> str:
+        """The same as a set operation on the ids of people; of other rows, that nothing says the same."""
+        parts = [part.copy() for part in (query.this, query.expression)]
+        plain = all(isinstance(part, exp.Select) and not part.args.get("group") for part in parts)
+        columns = [list(self.read_rows(part.copy()).columns.items()) for part in parts] if plain else []
+        if not plain or any(len(each) != 1 or not is_person(each[0][1]) for each in columns):
+            return "people are compared by their ids alone; UNION ALL keeps every row, and asks something else"
+        if type(query) is exp.Union:
+            return f"count each person once: COUNT(DISTINCT {columns[0][0][0]}), with UNION ALL between the SELECTs"
+        first, second = parts
+        person = first.expressions[0].unalias()
+        among = exp.In(this=person.copy(), query=exp.Subquery(this=second))
+        first.where(exp.Not(this=among) if isinstance(query, exp.Except) else among, copy=False)
+        first.set("distinct", exp.Distinct())
+        return f"look the ids up: {write_sql(first)}"
 
     def _read_joins(
         self,
@@ -277,7 +299,11 @@ class BlockReader:
         if not public and not correlation.links:
             columns = (column for node in correlation.compared for column in node.find_all(exp.Column))
             around = (column for column in columns if is_around(column, scope, self.outer))
-            raise refusal("private_subquery", next(around, select), DECIDES, _ON_PERSON, "This subquery")
+            pair = equate_ids(scope.sources, self.outer.sources)
+            related = "name the tables apart, and equate the ids of the person" if pair is None else f"WHERE {pair}"
+            alone = select.find(exp.AggFunc) is not None and not isinstance(select.parent, exp.Exists)
+            fix = _ASK_FIRST + related if alone else f"relate it to the person: {related}"
+            raise refusal("private_subquery", next(around, select), DECIDES, fix, "This subquery")
         return own, correlation
 
 

@@ -16,6 +16,7 @@ from adomnia.privacy.kinds import Boolean, Identity
 from adomnia.privacy.relations import Join, Lookup, Named
 from adomnia.sql.reading.refusals import refusal
 from adomnia.sql.rows.derived import Side, refuse_slow
+from adomnia.sql.rows.ids import equate_ids
 from adomnia.sql.values.scalars import read_expression
 from adomnia.sql.values.scope import Scope, ScopeTable, strip_brackets
 
@@ -104,7 +105,7 @@ def _choose_next(
         equal = [each for each in conditions if _meets(each, labels, item.side)]
         if any(_is_id(each) != item.side.public for each in equal):
             return item, conditions if item.outer else equal
-    raise _refusal_of_join(waiting[0], labels)
+    raise _refusal_of_join(waiting[0], labels, scope)
 
 
 def _scope_of_on(scope: Scope, side: Side) -> Scope:
@@ -167,7 +168,7 @@ def _says_same_person(each: Expression) -> bool:
     )
 
 
-def _refusal_of_join(item: JoinClause, labels: set[str]) -> Refusal:
+def _refusal_of_join(item: JoinClause, labels: set[str], scope: Scope) -> Refusal:
     name = item.side.source.name
     if item.side.public:
         why, fix = "repeats every row for each public one", f"equate a column of each: ON a.column = {name}.column"
@@ -177,7 +178,9 @@ def _refusal_of_join(item: JoinClause, labels: set[str]) -> Refusal:
         fix = "name the table once, or equate the ids of the person"
         return refusal("private_self_join", item.side.node, why, fix, f"{name} joined with itself")
     why = "pairs rows of different people, so that one person touches everybody's rows"
-    fix = f"equate the ids of the person, or of a declared link, in ON: a.person_id = {name}.person_id"
+    before = [source for source in scope.sources if source.name != item.side.source.name]
+    pair = equate_ids(before, [item.side.source])
+    fix = "equate the ids of the person, or of a declared link, in ON" + (f": {pair}" if pair else "")
     return refusal("private_join", item.side.node, why, fix, f"This join with {name}")
 
 

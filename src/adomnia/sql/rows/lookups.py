@@ -28,6 +28,7 @@ from adomnia.privacy.scans import NonNull, Rows
 from adomnia.sql.reading.parse import check_clauses
 from adomnia.sql.reading.refusals import refusal, refusal_of_node
 from adomnia.sql.rows.derived import Side, filter_rows, free_label, is_person, refuse_slow
+from adomnia.sql.rows.ids import name_person
 from adomnia.sql.rows.own_rows import OwnValues, fill_count, find_aggregates
 from adomnia.sql.rows.pairs import pair_rows
 from adomnia.sql.rows.public_values import PublicValues
@@ -92,7 +93,8 @@ class Lookups:
             return self._read_public_in(node, rows)
         person = isinstance(asked_of, exp.Column) and is_person(self.scope.column(asked_of))
         if not person or len(rows.columns) != 1 or not is_person(*rows.columns.values()):
-            fix = "only the person's own id may be looked up: person_id IN (SELECT person_id FROM ...)"
+            name = name_person(self.scope.sources) or "id"
+            fix = f"only the person's own id may be looked up, with {name} before IN, and as all that is selected there"
             raise refusal("private_subquery", node, DECIDES, fix, "IN with a subquery")
         return self._has_person(self._label(PerPerson(rows.relation, (), ()), rows.tables))
 
@@ -120,7 +122,8 @@ class Lookups:
         query = node.this.unnest()
         block = self._read_correlated(query)
         if query.args.get("group") or query.args.get("having") or any(find_aggregates(query.expressions, query)):
-            fix = "use person_id IN (SELECT person_id ... GROUP BY person_id HAVING ...)"
+            name = name_person(self.scope.sources) or "id"
+            fix = f"use {name} IN (...), and inside GROUP BY {name} and HAVING"
             raise refusal("private_subquery", node, "has aggregates inside", fix, "EXISTS")
         if block.relation.is_public:
             return self._public_exists(block)

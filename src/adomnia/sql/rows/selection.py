@@ -11,6 +11,7 @@ from adomnia.privacy.expressions import Column, Expression, Literal
 from adomnia.privacy.keys import MOST_BLOCKS, Blocks
 from adomnia.privacy.kinds import Identity, Kind, Moment, Quantity
 from adomnia.privacy.relations import Named, Relation, Selected
+from adomnia.sql.reading.parse import write_sql
 from adomnia.sql.reading.refusals import refusal, refusal_of_name, refusal_of_node
 from adomnia.sql.rows.derived import Derived, filter_rows, is_person, qualify, refuse_missing, refuse_slow
 from adomnia.sql.rows.lookups import Lookups, make_values
@@ -182,6 +183,30 @@ class GroupedRows:
         return filter_rows(self.relation, [self.reader.meaning(kept)], [kept], self.weight_of_rows)
 
 
+def _refuse_first_rows(query: exp.Select) -> None:
+    """Refuse DISTINCT ON, and say how the first row of each person is written."""
+    on = query.args["distinct"].args.get("on")
+    if on is None:
+        return
+    keys = [on] if not isinstance(on, exp.Tuple) else on.expressions
+    order = [each.this for each in query.args["order"].expressions] if query.args.get("order") else []
+    fix = "write FIRST(x ORDER BY y) for each column, and GROUP BY the keys"
+    if order[: len(keys)] == keys and len(order) == len(keys) + 1:
+        by = query.args["order"].expressions[-1]
+        firsts = [
+            exp.alias_(
+                exp.First(this=exp.Order(this=item.unalias().copy(), expressions=[by.copy()])), item.alias_or_name
+            )
+            for item in query.expressions
+            if item.unalias() not in keys and item.alias_or_name
+        ]
+        plain = exp.select(*(key.copy() for key in keys), *firsts).group_by(*(key.copy() for key in keys))
+        for clause in ("from_", "where", "joins"):
+            plain.set(clause, query.args.get(clause))
+        fix = f"group by it, which is the same where none of these is missing: {write_sql(plain)}"
+    raise refusal("syntax_not_allowed", query.args["distinct"], "keeps rows by their order", fix, "DISTINCT ON")
+
+
 def _read_keys(query: exp.Select, scope: Scope) -> list[exp.Expr]:
     group = query.args.get("group")
     if group is not None and query.args.get("distinct"):
@@ -192,6 +217,7 @@ def _read_keys(query: exp.Select, scope: Scope) -> list[exp.Expr]:
         check_parts(group, "expressions")
         return [resolve_key(strip_brackets(part), query, scope) for part in group.expressions]
     if query.args.get("distinct"):
+        _refuse_first_rows(query)
         check_parts(query.args["distinct"])
         return [strip_brackets(item.unalias()) for item in query.expressions]
     return []

@@ -1,10 +1,11 @@
 """Reads calls of functions of dates: their parts, what they begin, how far they are apart, how they are written."""
 
+import re
 from datetime import date
 
 from sqlglot import exp
 
-from adomnia.privacy.expressions import FUNCTIONS, Expression, Literal, call, number, text
+from adomnia.privacy.expressions import FUNCTIONS, Call, Expression, Literal, call, number, text
 from adomnia.privacy.kinds import Day, Moment
 from adomnia.privacy.wall_time import EPOCH
 from adomnia.sql.reading.refusals import refusal
@@ -16,6 +17,7 @@ from adomnia.sql.values.building import (
     read_dates,
     refusal_of_arguments,
     two_arguments,
+    whole_number,
 )
 from adomnia.sql.values.conditions import fold
 from adomnia.sql.values.date_formats import FIELDS, MOST_CHARACTERS, QUARTER, WORDS, is_format, translate_words
@@ -25,6 +27,11 @@ _OTHER_PARTS = {"dayofmonth": "day", "dayofyear": "doy", "dayofweek": "dow", "we
 _PLURAL = "s"
 _LAST_MONTH = date.max.replace(day=1)
 SECONDS = {"second": 1, "minute": 60, "hour": 3600}
+_SECONDS_OF_A_DAY = 86_400
+_DAYS_OF_UNITS = {"day": 1, "week": 7}
+_MONTHS_OF_UNITS = {"month": 1, "quarter": 3, "year": 12}
+_SECONDS_OF_UNITS = SECONDS | {unit: days * _SECONDS_OF_A_DAY for unit, days in _DAYS_OF_UNITS.items()}
+_SHARED_FIELDS = re.compile(r"(%[Ymdjba%]|[^%])*")  # that other databases write alike
 
 
 def count_days(day: Expression) -> Expression:
@@ -40,10 +47,44 @@ def count_moment_seconds(moment: Expression) -> Expression:
 def date_part(node: exp.Expr, name: str, value: Expression) -> Expression:
     """The year, the month, ... of a date, and the hour, the minute or the second of a timestamp."""
     part = _OTHER_PARTS.get(name.lower(), name.lower())
+    if part == "epoch":
+        return _count_epoch(node, value)
     if part not in _DATE_PARTS:
         why, fix = "is not a part of dates that can be answered", f"use one of {', '.join(_DATE_PARTS)}"
         raise refusal("function_not_allowed", node, why, fix, name.upper())
     return build(node, part, value)
+
+
+def _count_epoch(node: exp.Expr, value: Expression) -> Expression:
+    """Seconds since the first of 1970; a difference of timestamps is one of seconds already."""
+    match value, value.kind:
+        case Call(function="seconds between"), _:
+            return value
+        case _, Moment():
+            return count_moment_seconds(value)
+        case _, Day():
+            first = Literal(EPOCH.date(), Day(EPOCH.date(), EPOCH.date()))
+            return build(node, "*", build(node, "days between", value, first), number(_SECONDS_OF_A_DAY))
+    fix = "ask it of a date, a timestamp, or a difference of timestamps"
+    raise refusal("type_error", node, "is no time", fix, "EPOCH")
+
+
+def count_whole_years(node: exp.Expr, later: Expression, earlier: Expression) -> Expression:
+    """The years of AGE(later, earlier): birthdays between both days, negative if the first is the earlier one."""
+    later, earlier = map(as_day, read_dates(node, later, earlier))
+    if not (isinstance(later.kind, Day) and isinstance(earlier.kind, Day)):
+        raise refusal_of_arguments(node, "days between", (later, earlier))
+    forth, back = _count_birthdays(node, later, earlier), _count_birthdays(node, earlier, later)
+    return build(node, "case", build(node, ">=", later, earlier), forth, build(node, "negative", back))
+
+
+def _count_birthdays(node: exp.Expr, later: Expression, earlier: Expression) -> Expression:
+    years = build(node, "-", build(node, "year", later), build(node, "year", earlier))
+    days = (
+        build(node, "+", build(node, "*", build(node, "month", each), number(100)), build(node, "day", each))
+        for each in (later, earlier)
+    )
+    return build(node, "-", years, build(node, "boolean as number", build(node, "<", *days)))
 
 
 def _date_part(node: exp.Expr, arguments: Arguments) -> Expression:
@@ -66,8 +107,51 @@ def _date_trunc(node: exp.Expr, arguments: Arguments) -> Expression:
     return build(node, function, value)
 
 
-def _date_diff(node: exp.Expr, arguments: Arguments) -> Expression:
-    """How many units began from the second argument to the third: days, months, ..., of timestamps also hours."""
+def _date_add(sign: int) -> Builder:
+    """DATE_ADD(day, 3): so many days later, or earlier."""
+
+    def builder(node: exp.Expr, arguments: Arguments) -> Expression:
+        day, days = two_arguments(node, arguments)
+        return build(node, "shift", day, number(sign * whole_number(node, days)))
+
+    return builder
+
+
+def _add_units(node: exp.Expr, arguments: Arguments) -> Expression:
+    """DATEADD('month', 3, day)."""
+    if len(arguments) != 3:
+        raise refusal("type_error", node, f"has {len(arguments)} arguments", "write day + INTERVAL 3 MONTH")
+    unit, amount, value = (
+        _word(node, arguments[0]).removesuffix(_PLURAL),
+        whole_number(node, arguments[1]),
+        arguments[2],
+    )
+    lengths = _SECONDS_OF_UNITS if isinstance(value.kind, Moment) else _DAYS_OF_UNITS
+    if unit in lengths:
+        function = "shift seconds" if isinstance(value.kind, Moment) else "shift"
+        return build(node, function, value, number(amount * lengths[unit]))
+    if unit in _MONTHS_OF_UNITS and not isinstance(value.kind, Moment):
+        return build(node, "shift months", value, number(amount * _MONTHS_OF_UNITS[unit]))
+    raise refusal("function_not_allowed", node, "adds no such unit", f"use one of {', '.join(lengths)}", "DATEADD")
+
+
+def _whole_units(node: exp.Expr, arguments: Arguments) -> Expression:
+    """TIMESTAMPDIFF counts whole units that have passed: of days alone that is what DATE_DIFF counts."""
+    if len(arguments) == 3 and _word(node, arguments[0]) == "day":
+        first, last = read_dates(node, *arguments[1:])
+        if isinstance(first.kind, Day) and isinstance(last.kind, Day):
+            return build(node, "days between", last, first)
+    fix = "write DATE_DIFF('month', a, b): how often a month began, or EXTRACT(YEAR FROM AGE(b, a)): whole years"
+    raise refusal("function_not_allowed", node, "counts whole units that have passed", fix, "TIMESTAMPDIFF")
+
+
+def _date_diff(node: exp.Expr, arguments: Arguments) -> Expression:  # noqa: PLR0911 - one for each unit
+    """How many units began from the second argument to the third: days, months, ..., of timestamps also hours.
+
+    DATEDIFF(a, b) is a - b in days.
+    """
+    if len(arguments) == 2 and str(node.this).upper() == "DATEDIFF":
+        return build(node, "days between", *map(as_day, read_dates(node, *arguments)))
     if len(arguments) != 3:
         raise refusal_of_arguments(node, "days between", arguments)
     unit, (first, last) = _word(node, arguments[0]).removesuffix(_PLURAL), read_dates(node, *arguments[1:])
@@ -114,6 +198,16 @@ def _strftime(node: exp.Expr, arguments: Arguments) -> Expression:
         fix = f"use these fields and other signs, {MOST_CHARACTERS} characters at most: {FIELDS}"
         raise refusal("bad_literal", node, "has a format that is not answered", fix, "STRFTIME")
     return _write_date(node, value, written.value)
+
+
+def _date_format(node: exp.Expr, arguments: Arguments) -> Expression:
+    """DATE_FORMAT, where its fields are those of STRFTIME."""
+    value, written = two_arguments(node, arguments)
+    constant = written.value if isinstance(written, Literal) and isinstance(written.value, str) else ""
+    if "%" in constant and _SHARED_FIELDS.fullmatch(constant):
+        return _strftime(node, (value, written))
+    fix = f"write STRFTIME(day, '%Y-%m'), with these fields: {FIELDS}"
+    raise refusal("bad_literal", node, "has fields that mean different things in different databases", fix)
 
 
 def _to_char(node: exp.Expr, arguments: Arguments) -> Expression:
@@ -163,6 +257,13 @@ DATE_FUNCTIONS: dict[str, Builder] = {
     "DATE_TRUNC": _date_trunc,
     "DATE_DIFF": _date_diff,
     "DATEDIFF": _date_diff,
+    "DATEPART": _date_part,
+    "DATEADD": _add_units,
+    "TIMESTAMPADD": _add_units,
+    "TIMESTAMPDIFF": _whole_units,
+    "DATE_ADD": _date_add(1),
+    "DATE_SUB": _date_add(-1),
+    "DATE_FORMAT": _date_format,
     "STRFTIME": _strftime,
     "TO_CHAR": _to_char,
     "DAYNAME": _named("%A"),

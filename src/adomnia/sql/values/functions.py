@@ -5,6 +5,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from adomnia.privacy.expressions import FUNCTIONS, Expression, Literal, number
+from adomnia.privacy.kinds import Quantity
 from adomnia.sql.reading.refusals import refusal, refusal_of_node
 from adomnia.sql.values.building import (
     Arguments,
@@ -75,6 +76,39 @@ def _nullif(node: exp.Expr, arguments: Arguments) -> Expression:
     return build(node, "nullif", *read_dates(node, *arguments))
 
 
+def _is_null(node: exp.Expr, arguments: Arguments) -> Expression:
+    """ISNULL(a) asks whether there is no value, ISNULL(a, b) puts one there."""
+    return build(node, "is null", *arguments) if len(arguments) == 1 else _coalesce(node, arguments)
+
+
+def _if_there(node: exp.Expr, arguments: Arguments) -> Expression:
+    """NVL2(a, b, c): b if there is an a."""
+    if len(arguments) != 3:
+        raise refusal("type_error", node, f"has {len(arguments)} arguments", "write NVL2(value, there, missing)")
+    value, *outcomes = arguments
+    return build(node, "case", build(node, "not", build(node, "is null", value)), *read_dates(node, *outcomes))
+
+
+def _decode(node: exp.Expr, arguments: Arguments) -> Expression:
+    """DECODE(a, b, c, d): c if a is b, and d otherwise; NULL is like NULL."""
+    check_number(3, node, "case", arguments)
+    value, *rest = arguments
+    if len(rest) % 2 == 0:
+        rest.append(Literal(None, rest[1].kind))
+    outcomes = read_dates(node, *rest[1::2], rest[-1])
+    tests = (build(node, "same", *read_dates(node, value, each)) for each in rest[:-1:2])
+    pairs = (part for pair in zip(tests, outcomes, strict=False) for part in pair)
+    return build(node, "case", *pairs, outcomes[-1])
+
+
+def divide_whole(node: exp.Expr, left: Expression, right: Expression) -> Expression:
+    """Whole numbers divided as a // b: without the part behind the point."""
+    if not all(isinstance(each.kind, Quantity) and each.kind.whole for each in (left, right)):
+        why, fix = "divides numbers that are not whole", "write FLOOR(a / b)"
+        raise refusal("type_error", node, why, fix)
+    return build(node, "trunc", build(node, "/", left, right))
+
+
 def _clamp(node: exp.Expr, arguments: Arguments) -> Expression:
     bounds = [bound.value for bound in arguments[1:] if isinstance(bound, Literal)]
     if len(bounds) < len(arguments) - 1:
@@ -119,6 +153,10 @@ _COMPOSED: dict[str, Builder] = {
     "LEAST": _chain("least"),
     "COALESCE": _coalesce,
     "IFNULL": _coalesce,
+    "NVL": _coalesce,
+    "NVL2": _if_there,
+    "ISNULL": _is_null,
+    "DECODE": _decode,
     "NULLIF": _nullif,
     "CLAMP": _clamp,
     **TEXT_FUNCTIONS,

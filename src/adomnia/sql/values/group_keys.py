@@ -160,9 +160,19 @@ def _refusal_of_key(  # noqa: PLR0911 - one for each kind
                 "too_many_cells", node, why, f"group by wider steps: FLOOR({render_node(node)} / 1000)" + otherwise
             )
         case _, Quantity(lower=Fraction(), upper=Fraction()):
-            why, fix = "is not made of whole numbers", f"make it whole: FLOOR({render_node(node)})"
-            return refusal("needs_key_domain", node, why, fix)
+            how = "make it whole" if node.find(exp.Div) is None else "divide without a rest"
+            fix = f"{how}: {render_node(_floor_quotients(node))}"
+            return refusal("needs_key_domain", node, "is not made of whole numbers", fix)
     return refusal("needs_key_domain", node, "has no declared values to make groups of", _DECLARED + otherwise)
+
+
+def _floor_quotients(node: exp.Expr) -> exp.Expr:
+    """The same, each quotient without the part behind the point; of none, all of it."""
+    if node.find(exp.Div) is None:
+        return exp.Floor(this=node.copy())
+    return node.transform(
+        lambda each: exp.Floor(this=each) if type(each) is exp.Div and not isinstance(each.parent, exp.Floor) else each
+    )
 
 
 def list_groupings(select: exp.Select, group: exp.Group) -> list[Grouping]:

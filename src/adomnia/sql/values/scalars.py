@@ -21,8 +21,8 @@ from adomnia.sql.values.building import (
 )
 from adomnia.sql.values.casts import NUMBER_TYPES, TIMESTAMPS, cast, to_day
 from adomnia.sql.values.conditions import chain, size
-from adomnia.sql.values.date_functions import SECONDS, date_part
-from adomnia.sql.values.functions import CONDITIONAL, NAMES, call_function
+from adomnia.sql.values.date_functions import SECONDS, count_whole_years, date_part
+from adomnia.sql.values.functions import CONDITIONAL, NAMES, call_function, divide_whole
 from adomnia.sql.values.scope import Scope, check_parts, items_of_in
 from adomnia.sql.values.text_functions import like_escaped, match_pattern
 
@@ -241,6 +241,10 @@ def _cast(node: exp.Expr, scope: Scope) -> Expression:
 
 def _extract(node: exp.Expr, scope: Scope) -> Expression:
     check_parts(node, "this", "expression")
+    aged = node.expression
+    called = str(aged.this).upper() if isinstance(aged, exp.Anonymous) else ""
+    if node.name.lower() == "year" and called == "AGE" and len(aged.expressions) == 2:
+        return count_whole_years(node, *(read_expression(part, scope) for part in aged.expressions))
     return date_part(node, node.name, read_expression(node.expression, scope))
 
 
@@ -259,6 +263,11 @@ def _function(node: exp.Expr, scope: Scope) -> Expression:
         case "DATE_ADD" | "DATE_SUB", [day, exp.Interval() as interval]:
             return _shift(node, read_expression(day, scope), interval, subtracts=name == "DATE_SUB")
     return call_function(node, name, [read_expression(part, scope) for part in node.expressions])
+
+
+def _whole_division(node: exp.Expr, scope: Scope) -> Expression:
+    check_parts(node, "this", "expression")
+    return divide_whole(node, *(read_expression(part, scope) for part in (node.this, node.expression)))
 
 
 def _position(node: exp.Expr, found: exp.In, scope: Scope) -> Expression:
@@ -354,5 +363,6 @@ _READERS: dict[type[exp.Expr], Callable[[exp.Expr, Scope], Expression]] = {
     exp.NullSafeNEQ: _distinct_from,
     exp.Case: _case,
     exp.Extract: _extract,
+    exp.IntDiv: _whole_division,
     exp.Anonymous: _function,
 }

@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from adomnia.errors import Refusal
 from adomnia.privacy.expressions import Expression
-from adomnia.sql.reading.refusals import refusal, refusal_of_name
+from adomnia.sql.reading.refusals import refusal, refusal_of_name, render_node
 
 _PARTS = {
     "expressions": "more than one argument",
@@ -82,8 +82,13 @@ def check_parts(node: exp.Expr, *allowed: str) -> None:
     """Refuse a node that has other parts than those that are read."""
     extra = sorted(name for name, value in node.args.items() if value and name not in (*allowed, *_REMARKS))
     if extra:
-        part = _PARTS.get(extra[0], extra[0].rstrip("_").replace("_", " ").upper())
-        raise refusal("syntax_not_allowed", node, f"has a part that is not answered ({part})", "leave that part out")
+        found = node.args[extra[0]]
+        shown = render_node(found) if isinstance(found, exp.Expr) else extra[0].rstrip("_").replace("_", " ").upper()
+        why, fix = (
+            f"has {_PARTS.get(extra[0], shown)}, which is not supported",
+            "write it without; that may ask something else",
+        )
+        raise refusal("syntax_not_allowed", node, why, fix)
 
 
 def items_of_in(node: exp.In) -> list[exp.Expr]:
