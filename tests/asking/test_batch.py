@@ -123,3 +123,14 @@ def test_what_was_asked_with_names_of_before_means_what_it_meant_and_is_found_ag
     assert kept.questions[0].text.lower() == now.questions[0].text.lower()
     keys = [each.identity(each.price(each.plans(HOSPITAL), HOSPITAL), "any") for each in (kept, now)]
     assert keys[0] == keys[1]
+
+
+def test_what_was_named_of_all_is_named_of_a_question_that_is_alone():
+    alone = Batch((Question(COUNT, weights={"count": 2}),), 0.95, 1, Payment(rho=0.5, effort="high"))
+    assert alone.list_named(0) == {"rho": 0.5, "effort": "high", "weights": {"count": 2}}
+    both = Batch((Question(COUNT), Question(MEAN, rows=9)), 0.9, 1, Payment(rho=0.5))
+    assert both.list_named(1) == {"rows": 9, "confidence": 0.9}
+    assert Batch((Question(COUNT, inference="population"),), 0.95, 1, Payment(rho=1)).list_named(0) == {
+        "rho": 1,
+        "inference": "population",
+    }

@@ -92,10 +92,14 @@ class Batch:
         return replace(question, interval=question.interval and common.get("interval", True), inference=inference)
 
     def list_named(self, place: int) -> dict[str, Any]:
-        """What was named beside a question and of all together, by the names of options, without what is usual."""
+        """What was named beside a question and of all together, by the names of options, without what is usual.
+
+        One that is alone is paid by what was named of all.
+        """
         asked = self._with_common(self.questions[place])
         said = {row.name: getattr(asked if row.is_of_question else self, row.name, None) for row in OPTIONS.values()}
-        return {name: value for name, value in said.items() if value not in ({}, None, OPTIONS[name].default)}
+        named = {name: value for name, value in said.items() if value not in ({}, None, OPTIONS[name].default)}
+        return named if len(self.questions) > 1 else {**(self.payment or {}), **named}
 
     def price(
         self, plans: Sequence[Plan], catalog: Catalog, price: Pure | None = None, rules: Rules = CURRENT
