@@ -59,6 +59,7 @@ class Console:
                 context.add_cookies(self._sign_in(name))
             page, faults = context.new_page(), list[str]()
             _watch(page, self.address, faults, expected)
+            _let_load(page)
             page.goto(self.address + path)
             yield page
             assert not faults, faults
@@ -96,6 +97,18 @@ class Console:
             self._cookies[name] = context.cookies()
             context.close()
         return self._cookies[name]
+
+
+def _let_load(page: Page) -> None:
+    """A click or key that leads to another page returns as soon as that page begins: have it wait until it is there."""
+    for name in ("click", "press"):
+        before = getattr(page, name)
+
+        def act(*given: Any, _before: Callable[..., object] = before, **options: Any) -> None:
+            _before(*given, **options)
+            page.wait_for_load_state()
+
+        setattr(page, name, act)
 
 
 def wait_for(page: Page, expression: str, *given: object) -> None:
