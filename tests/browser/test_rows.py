@@ -89,8 +89,9 @@ def test_numbers_have_the_digits_that_their_intervals_are_worth(console):
 
 def test_words_stand_where_a_number_would_say_nothing(console):
     counts = measured("n", "integer", [-20, 5, 1e15, 7], 33) | {"possible": [0, None]}
-    shares = measured("share", "number", [0.5, 0.12345, 0.3, 0.6], 0.02) | {"possible": [0, 1]}
+    shares = measured("share", "number", [None, 0.12345, 0.3, 0.6], 0.02) | {"possible": [0, 1]}
     shares["lower"][0], shares["upper"][0], shares["upper"][2], shares["lower"][3] = 0, 1, None, None
+    shares["missing"] = ["uninformative", None, None, None]
     facts = {
         "name": "p_value",
         "kind": "fact",
@@ -101,7 +102,7 @@ def test_words_stand_where_a_number_would_say_nothing(console):
     keys = {"name": "key", "kind": "key", "type": "text", "values": [None, "", "a", "b"]}
     columns = [keys, counts, shares, facts]
     with table_of(console, json.dumps({"columns": columns, "rows": 4, "confidence": 0.9})) as page:
-        assert row(page, 2) == ["NULL", "0\n0 to 13", "says nothing", "not estimable"]
+        assert row(page, 2) == ["NULL", "0\n0 to 13", "uninformative\n0.00 to 1.00", ""]
         assert row(page, 3) == ["empty text", "5\n0 to 38", "0.123\n0.103 to 0.144", "< 0.0001"]
         assert row(page, 4)[2:] == ["0.300\nfrom 0.279 on", "0.01235"]
         assert row(page, 5)[1:] == ["7\n0 to 40", "0.60\n0.00 to 0.62", "12,346"]
@@ -114,7 +115,7 @@ def test_numbers_are_those_of_the_servers_own_table(console):
     found = make_answer(estimated("v", *ends, limits=(-1e300, 1e300)), estimated("n", *ends, limits=(0.0, 1e300)))
     with table_of(console, json.dumps(answer_record(found))) as page:
         for place, cells in enumerate(build_table(found).rows):
-            assert row(page, place + 2) == [f"{cell.text}\n{cell.interval}" for cell in cells]
+            assert row(page, place + 2) == [f"{cell.shown.text}\n{cell.shown.interval}" for cell in cells]
 
 
 def test_a_head_sorts_by_noisy_values_and_says_so(console):

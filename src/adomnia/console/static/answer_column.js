@@ -11,7 +11,7 @@ const UNBOUNDED = "unbounded";
 
 export class Column {
   constructor({ name, kind, type, values, lower, upper, method, possible, missing, floor }, rows) {
-    Object.assign(this, { name, type, values, lower, upper, missing });
+    Object.assign(this, { name, type, values, lower, upper, missing: missing ?? [] });
     this.floor = floor ?? null; // a fact that is not above it says no more than that
     this.possible = possible ?? [null, null]; // what the exact value can be; null: without an end
     this.noisy = kind !== "key";
@@ -52,7 +52,7 @@ export class Column {
     if (this.alone) return value === null ? { word: NOT_ESTIMABLE } : { text: this.#plain(value), interval: "not bought" };
     const found = this.type === "date" ? { text: value, interval: between(lower ?? "", upper ?? "") } : this.#readNumber(value, lower, upper);
     if (value !== null) return found;
-    const word = this.missing[row];
+    const word = this.missing[row] ?? NOT_ESTIMABLE;
     return { word, interval: word === NOT_ESTIMABLE ? found.interval.replace(UNBOUNDED, "") : found.interval };
   }
 
