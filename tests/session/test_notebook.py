@@ -153,6 +153,7 @@ def test_all_names_can_be_completed(shell):
 def test_a_price_reads_well_as_text_and_html(session):
     quote = session.price("SELECT city, AVG(age) AS mean FROM data GROUP BY city", epsilon=1)
     assert "In all: epsilon 1. No private data was read, and nothing was spent." in repr(quote)
+    assert repr(quote).endswith("session.sql with the same text and options; of a list, session.batch.")
     assert repr(quote).splitlines()[0].startswith("Measured")
     html = quote._repr_html_()
     assert html.count("<table>") == 2

@@ -78,6 +78,9 @@ class Measurement:
     sums: int = 1  # in each group
 
 
+_TO_PAY = "To get the answer at this price: session.sql with the same text and options; of a list, session.batch."
+
+
 @dataclass(frozen=True)
 class Search:
     """How the values of keys that nobody declared will be found: at about so many people, one is named or is not."""
@@ -114,11 +117,11 @@ class Quote:
 
     def __repr__(self) -> str:
         first = "".join(f"{line}\n\n" for line in self.vacuous)
-        notes = "\n".join(quote_notes(self))
+        notes = "\n".join([*quote_notes(self), _TO_PAY])
         return f"{first}{measurement_table(self)}\n\n{error_table(self)}\n\n{notes}"
 
     def _repr_html_(self) -> str:
-        first, notes = html_lines(list(self.vacuous)), html_lines(quote_notes(self))
+        first, notes = html_lines(list(self.vacuous)), html_lines([*quote_notes(self), _TO_PAY])
         return f"{first}{measurement_table(self).html()}{error_table(self).html()}{notes}"
 
 
